@@ -4,7 +4,7 @@ import { inTransaction } from "../../../../../test/support/fixtures.ts";
 import { testApp } from "../../../../../test/support/app.ts";
 import { put, someCode } from "../../../../../test/support/deployments.ts";
 
-test("an account has a limited number of keys, templates, join tokens and subaccounts, however many ask at once", async (t) => {
+test("an account has a limited number of keys, templates, join tokens and subaccounts, also with concurrent requests", async (t) => {
   const app = await testApp(t);
   const { id, secret } = await app.caller();
   /** Fills the table to one below its limit, so that the next request takes the last place. */

@@ -21,7 +21,7 @@ async function aMarket(t: TestContext): Promise<Market> {
 
 async function freeze({ world, admin }: Market, { id }: Pick<TestCaller, "id">): Promise<TestAnswer["body"]> {
   const made = await done(world, admin.secret, "POST", "/admin/freezes/", { user: String(id), reason: REASON });
-  // The process that answers forgets at once; this waits for its stores, which follow the database's notifications.
+  // The answering process forgets at once; this waits for its stores, which follow the database's notifications.
   await world.settled();
   return made;
 }
@@ -35,7 +35,7 @@ function refused(answer: TestAnswer, what: string): void {
   assert.deepEqual([answer.status, answer.body.error], [403, "account_frozen"], `${what}: ${answer.text}`);
 }
 
-test("a frozen account begins nothing with any of its keys, and what it runs is stopped with its data kept", async (t) => {
+test("a frozen account starts nothing with any of its keys, and its instances are stopped with their data kept", async (t) => {
   const market = await aMarket(t);
   const { world, admin } = market;
   const host = await listedHost(world, { dollarsPerHour: 1 }, { gpus: 3 });
@@ -100,25 +100,25 @@ test("a frozen account begins nothing with any of its keys, and what it runs is 
     "a second run finds nothing",
   );
 
-  await t.test("it reads of itself that it is frozen, and why", async () => {
+  await t.test("its own account shows that it is frozen, and why", async () => {
     const { freeze: shown } = await done(world, user.secret, "GET", "/users/current/");
     assert.deepEqual(shown, { id: frozen.id, reason: REASON, holds_for: "account" });
     assert.equal((await done(world, other.secret, "GET", "/users/current/")).freeze, null);
   });
 
-  await t.test("it may read and delete what it has", async () => {
+  await t.test("it may read and delete its objects", async () => {
     assert.equal((await ask(world, user.secret, "GET", "/instances/")).status, 200);
     assert.equal((await destroy(world, user, parked)).status, 200);
   });
 
-  await t.test("what acts for the account without a request starts nothing either", async () => {
+  await t.test("loops that act for the account start nothing either", async () => {
     const started = inTransaction(world.env.database, (tx) =>
       startInstance(tx, { userId: user.id, instanceId: id, actor: "autoscaler" }),
     );
     await assert.rejects(started, (error) => error instanceof AppError && error.code === "account_frozen");
   });
 
-  await t.test("the account and all administrators read why, and the deed is in the audit log", async () => {
+  await t.test("the account and all administrators are told the reason, and the act is in the audit log", async () => {
     const colleague = await aCaller(world.env.database, { isAdmin: true });
     const told = async (who: TestCaller) =>
       (await done(world, who.secret, "GET", "/notices/")).notices.map(({ type }: { type: string }) => type);
@@ -129,7 +129,7 @@ test("a frozen account begins nothing with any of its keys, and what it runs is 
     assert.equal(event.api_route, "api.admin.freeze_account");
   });
 
-  await t.test("lifting gives back what it may do, and starts nothing", async () => {
+  await t.test("lifting restores its permissions, and starts nothing", async () => {
     assert.deepEqual((await lift(market, frozen.id)).user_ids, [user.id]);
     await world.runLoop("enforce-freezes");
     await host.obey();
@@ -146,7 +146,7 @@ test("a frozen account begins nothing with any of its keys, and what it runs is 
   await world.assertBooks();
 });
 
-test("a frozen host is off the market and is paid nothing, and what others rent there runs on", async (t) => {
+test("a frozen host is off the market and is paid nothing, and rentals by others go on", async (t) => {
   const market = await aMarket(t);
   const { world } = market;
   const owner = await world.caller();
@@ -231,7 +231,7 @@ test("no credit of a frozen account goes to another: by no subaccount, parent, t
     assert.deepEqual([shown.reason, shown.holds_for], [REASON, "member"]);
   });
 
-  await t.test("a team is frozen with the last of its members, and goes on while another is not", async () => {
+  await t.test("a team is frozen with the last of its members, and not before", async () => {
     const [owner, person] = [await world.caller(), await world.caller()];
     const [alone, shared] = [await aTeam(world, owner, { credit: 20 }), await aTeam(world, owner, { credit: 20 })];
     const secret = await join(world, shared, person, "manager");
@@ -250,7 +250,7 @@ test("no credit of a frozen account goes to another: by no subaccount, parent, t
     refused(await act(secret), "the person who is frozen still");
   });
 
-  await t.test("a team is frozen when the last member who is not leaves it", async () => {
+  await t.test("a team is frozen when its last unfrozen member leaves it", async () => {
     const [owner, one, other] = [await world.caller(), await world.caller(), await world.caller()];
     const team = await aTeam(world, owner, { credit: 20 });
     const secrets = [await join(world, team, one, "manager"), await join(world, team, other, "manager")];
@@ -290,13 +290,13 @@ test("two administrators who freeze and lift at once make one freeze and lift it
   const { rows } = await world.env.pool.query("select count(*)::integer as n from notices where user_id = $1", [
     user.id,
   ]);
-  // Frozen, payouts held, payouts released, freed: each once.
+  // Frozen, payouts held, payouts released, unfrozen: each once.
   assert.equal(rows[0].n, 4);
   const own = await ask(world, admin.secret, "POST", "/admin/freezes/", { user: String(admin.id), reason: "a slip" });
   assert.deepEqual([own.status, own.body.error], [403, "not_allowed"], "administrators are not frozen");
 });
 
-test("a rent that was under way when its account was frozen is refused, or stopped like all the others", async (t) => {
+test("a rental that was under way when its account was frozen is refused, or stopped like all others", async (t) => {
   const market = await aMarket(t);
   const { world } = market;
   const host = await listedHost(world, { dollarsPerHour: 1 }, { gpus: 4 });

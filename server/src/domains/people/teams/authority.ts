@@ -39,7 +39,7 @@ export async function requireOwner(tx: Tx, { team, memberId }: Acting, message: 
  */
 export function requireWithin(identity: Identity, permissions: Permissions, what: string): void {
   if (isWithin(permissions, identity.permissions)) return;
-  throw forbidden(`${what} may do more than the key that asks for this.`, "missing_permissions");
+  throw forbidden(`${what} has permissions that your key does not have.`, "missing_permissions");
 }
 
 /** A name of a team or a role for people to read. */
@@ -56,5 +56,5 @@ export function parseName(text: string | undefined, field: string): string {
 }
 
 function notATeam(): AppError {
-  return notFound("not_found", "Your key is your own and belongs to no team. Use a key of the team.");
+  return notFound("not_found", "This is a personal key. Use a key of the team.");
 }

@@ -50,7 +50,7 @@ describe("teams in the making", () => {
       await app.assertBooks();
     });
 
-    test("who has another key that may do as much gets no new one, and who has only lesser ones does", async () => {
+    test("a founder gets another personal key only without one of the same permissions", async () => {
       const [rich, poor] = [await app.caller(), await app.caller()];
       const second = await done(app, rich.secret, "POST", "/auth/apikeys/", { name: "second" });
       const made = await done(app, second.key, "POST", "/team/", { team_name: randomUUID() });
@@ -74,7 +74,7 @@ describe("teams in the making", () => {
       assert.equal((await me(given[0])).id, owner.id);
     });
 
-    test("a person owns a limited number of teams, however many are made or handed over at once", async () => {
+    test("a person owns a limited number of teams, even when many are created or handed over at once", async () => {
       const [owner, member] = [await app.caller(), await app.caller()];
       const { pool } = app.env;
       await pool.query(
@@ -108,7 +108,7 @@ describe("teams in the making", () => {
       assert.equal((await ask(app, another.secret, "PUT", "/team/transfer/", { email: owner.email })).status, 200);
     });
 
-    test("a key that is narrowed makes a team's key that is as narrow", async () => {
+    test("a narrowed key makes a team's key with the same permissions", async () => {
       const owner = await app.caller();
       const permissions = { api: { user_write: {}, user_read: {} } };
       const { key } = await done(app, owner.secret, "POST", "/auth/apikeys/", { name: "narrow", permissions });
@@ -117,7 +117,7 @@ describe("teams in the making", () => {
       assert.equal((await ask(app, key, "GET", "/team/members/")).status, 403);
     });
 
-    test("a key with a cap makes no team and joins none: it would come by keys without one", async () => {
+    test("a key with a cap creates no team and joins none: it would get keys without a cap", async () => {
       const [owner, person] = [await app.caller(), await app.caller()];
       const made = await done(app, person.secret, "POST", "/auth/apikeys/", { name: "capped" });
       const cap = { scope: "key", scope_id: made.id, period: "total", limit: 5 };
@@ -136,7 +136,7 @@ describe("teams in the making", () => {
       assert.equal((await ask(app, person.secret, "GET", `/team/invite/${token}/`)).status, 200);
     });
 
-    test("credit to begin with needs a key that may transfer it, and enough of it", async () => {
+    test("initial credit needs a key that may transfer it, and enough of it", async () => {
       const owner = await app.caller({ dollars: 5 });
       const keyWith = async (api: object) =>
         (await done(app, owner.secret, "POST", "/auth/apikeys/", { name: "k", permissions: { api } })).key;
@@ -164,7 +164,7 @@ describe("teams in the making", () => {
       assert.equal(await dollarsOf(owner.id), 3);
     });
 
-    test("a name is taken whatever its case, also by whoever is first of two at once, until the team is gone", async () => {
+    test("a name is taken in any case, also by the first of two concurrent requests, until the team is deleted", async () => {
       const name = `Unique ${randomUUID()}`;
       const [one, other] = [await app.caller(), await app.caller()];
       const create = (caller: TestCaller, text: string) =>
@@ -185,7 +185,7 @@ describe("teams in the making", () => {
       assert.equal((await create(loser, name)).status, 200);
     });
 
-    test("names that are no names are refused and named", async () => {
+    test("invalid names are refused with the field's name", async () => {
       const { secret } = await app.caller();
       for (const [name, code] of [
         [undefined, "invalid_args"],

@@ -15,7 +15,7 @@ type Landing = {
   readonly body: object;
 };
 
-/** Everything that a team must not have when it is deleted, and that one request makes. */
+/** Every object that a deleted team must not have and that one request creates. */
 async function landings(app: TestApp): Promise<readonly Landing[]> {
   const owner = await app.caller();
   const host = await listedHost(app, { dollarsPerHour: 0 }, { owner });
@@ -45,7 +45,7 @@ async function landings(app: TestApp): Promise<readonly Landing[]> {
   ];
 }
 
-test("nothing is left to an account that is gone, though it was asked for at the same time", async (t) => {
+test("a deleted account keeps no object, even one that was ordered at the same time", async (t) => {
   const app = await testApp(t);
   for (const { what, table, method, path, body } of await landings(app)) {
     const team = await aTeam(app, await app.caller({ dollars: 50 }), { credit: 20 });

@@ -19,18 +19,21 @@ const grants: fc.Arbitrary<Grant> = fc.oneof(fc.constant({}), fc.record({ constr
 const documents: fc.Arbitrary<PermissionDocument> = fc.record({
   api: fc.dictionary(categories, fc.dictionary(operations, grants, { maxKeys: 2 }), { maxKeys: 3 }),
 });
-/** What somebody may do, and asks for: often the very same, since documents drawn apart seldom allow each other anything. */
+/**
+ * The permissions of a member and those of a request: often equal, since documents drawn separately seldom allow each
+ * other anything.
+ */
 const askings = fc
   .tuple(fc.array(documents, { minLength: 3, maxLength: 3 }), fc.nat(2), fc.nat(2))
   .map(([drawn, ofKey, ofAsked]) => {
     const [roleDocument, keyDocument, asked] = [drawn[0]!, drawn[ofKey]!, drawn[ofAsked]!];
     return { roleDocument, keyDocument, asked };
   });
-/** What lets its holder try: members and roles are the holder's to change, and keys the holder's to make. */
+/** Permissions that let the holder try: to change members and roles, and to create keys. */
 const TRYING = { team_read: {}, team_write: {}, user_write: {}, user_read: {} };
 const withTrying = ({ api }: PermissionDocument): PermissionDocument => ({ api: { ...api, ...TRYING } });
 
-describe("rights in a team", () => {
+describe("permissions in a team", () => {
   let app: TestApp;
   let team: TestTeam;
   const cleanups: (() => Promise<void> | void)[] = [];
@@ -42,7 +45,7 @@ describe("rights in a team", () => {
     for (const cleanup of cleanups) await cleanup();
   });
 
-  test("nobody makes, changes, gives or takes more than the role and the key allow together", async () => {
+  test("nobody creates, changes, gives or takes away more than the role and the key allow together", async () => {
     let refusedCount = 0;
     let allowedCount = 0;
     await fc.assert(
@@ -77,7 +80,8 @@ describe("rights in a team", () => {
           else allowedCount += 1;
           await done(app, team.secret, "PUT", `/team/roles/${changed.id}/`, { permissions: { api: {} } });
         }
-        // Who may do more than oneself is not to be demoted, and a role that allows more not to be emptied or deleted.
+        // A member with more permissions than the caller's must not be demoted, and a role with more not be emptied or
+        // deleted.
         await done(app, team.secret, "PUT", `/team/members/${other.id}/roles/`, { role_id: existing.id });
         if (isWithin(asked, withTrying(roleDocument))) return;
         for (const [method, path, body] of [

@@ -208,5 +208,5 @@ function hashOf(token: string): Buffer {
 
 /** One error for invitations that are absent, used, expired, replaced or another user's. */
 function noSuchInvitation(): AppError {
-  return notFound("no_such_invitation", "There is no such invitation for you, or its time is over.");
+  return notFound("no_such_invitation", "You have no invitation with this token, or it has expired.");
 }

@@ -30,7 +30,7 @@ describe("members of teams", () => {
   const statusWith = async (secret: string) => (await ask(app, secret, "GET", "/users/current/")).status;
 
   describe("an invitation", () => {
-    test("is told to the invited, makes a member with the role, and gives a key that acts as the team", async () => {
+    test("notifies the invited person, makes a member with the role, and gives a key that acts as the team", async () => {
       const person = await app.caller();
       const email = person.email.toUpperCase();
       const answer = await done(app, team.secret, "POST", "/team/invite/", { email, role: "MEMBER" });
@@ -63,7 +63,7 @@ describe("members of teams", () => {
       assert.equal((await done(app, made.api_key, "GET", `/team/invite/${answer.token}/`)).role, "Manager");
     });
 
-    test("is for the invited alone and for once: to everybody else it is none", async () => {
+    test("is for the invited person only and once: for others it does not exist", async () => {
       const [person, other] = [await app.caller(), await app.caller()];
       const token = await invited(person);
       const answers = [await accept(other.secret, token), await accept(other.secret, randomUUID())];
@@ -86,7 +86,7 @@ describe("members of teams", () => {
       assert.equal(keys.filter(({ user_id: id }: { user_id: number }) => id === person.id).length, 1);
     });
 
-    test("is over after four hours, and when a later one takes its place", async () => {
+    test("expires after four hours, and when a later one replaces it", async () => {
       const person = await app.caller();
       const first = await invited(person);
       const second = await invite(team.secret, { email: person.email, role: "member" });
@@ -106,7 +106,7 @@ describe("members of teams", () => {
       assert.equal((await accept(person.secret, last)).status, 200);
     });
 
-    test("is refused where it makes no sense, each with its reason", async () => {
+    test("is refused for members, unknown roles and invalid addresses, each with its reason", async () => {
       const member = await app.caller();
       await join(app, team, member);
       const email = `${randomUUID()}@example.com`;
@@ -142,7 +142,7 @@ describe("members of teams", () => {
   });
 
   describe("a member's key", () => {
-    test("of an ordinary member rents and manages its own keys, and nothing of the team's", async () => {
+    test("with the role member rents and manages its own keys, and nothing of the team's", async () => {
       const secret = await join(app, team, await app.caller());
       for (const [method, path, body] of [
         ["GET", "/instances/"],
@@ -183,7 +183,7 @@ describe("members of teams", () => {
       assert.equal(await statusWith(one), 200);
     });
 
-    test("can be made anew with the person's own key, within that key and the role", async () => {
+    test("can be created again with the person's own key, within that key and the role", async () => {
       const person = await app.caller();
       await join(app, team, person);
       const body = { name: "again", team_id: team.id };
@@ -236,13 +236,13 @@ describe("members of teams", () => {
         assert.ok([200, 401, 404].includes(made.status), made.text);
         if (made.status !== 200) continue;
         assert.equal(await statusWith(made.body.key), 401);
-        // Nor one that would come back to life with the membership.
+        // No key is left that would work again with a new membership.
         const live = "select from api_keys where user_id = $1 and member_id = $2 and deleted_at is null";
         assert.equal((await app.env.pool.query(live, [team.id, person.id])).rows.length, 0);
       }
     });
 
-    test("of the owner, of nobody, or of another team's is refused", async () => {
+    test("is refused for the owner, a stranger, and a member of another team", async () => {
       const other = await aTeam(app, await app.caller());
       const stranger = await app.caller();
       await join(app, other, stranger);
@@ -261,7 +261,7 @@ describe("members of teams", () => {
     });
   });
 
-  test("whoever has no key of a team has no team", async () => {
+  test("without a key of a team there is no team", async () => {
     const { secret } = await app.caller();
     for (const [method, path, body] of [
       ["GET", "/team/members/"],

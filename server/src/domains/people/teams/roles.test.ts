@@ -48,7 +48,7 @@ describe("roles of teams", () => {
       assert.equal((await ask(app, team.secret, "GET", "/team/roles/other/")).status, 404);
     });
 
-    test("holds for its members' keys as soon as it is changed", async () => {
+    test("applies to its members' keys as soon as it is changed", async () => {
       const { secret, role, roleId, person } = await aMemberWith(app, team, readTeam);
       const statuses = async () => [
         (await ask(app, secret, "GET", "/team/members/")).status,
@@ -78,7 +78,7 @@ describe("roles of teams", () => {
       assert.equal((await ask(app, other.secret, "GET", `/team/invite/${token}/`)).status, 404);
     });
 
-    test("of every team cannot be changed or deleted, nor can another take its name", async () => {
+    test("that every team has cannot be changed or deleted, nor can another take its name", async () => {
       for (const [name, verb] of [
         ["owner", "owner role"],
         ["Manager", "default role"],
@@ -96,7 +96,7 @@ describe("roles of teams", () => {
       }
     });
 
-    test("with a name or permissions that are none is refused and named", async () => {
+    test("with an invalid name or invalid permissions is refused with the field's name", async () => {
       const create = (body: unknown) => ask(app, team.secret, "POST", "/team/roles/", body);
       for (const [body, error, field] of [
         [{ permissions: readTeam }, "invalid_args", "name"],
@@ -119,7 +119,7 @@ describe("roles of teams", () => {
       assert.equal(new Set(identifiers).size, identifiers.length);
     });
 
-    test("of another team is none of this one's", async () => {
+    test("belongs to one team and is not found in another", async () => {
       const other = await aTeam(app, await app.caller());
       const made = await done(app, other.secret, "POST", "/team/roles/", { name: "theirs", permissions: readTeam });
       const person = await app.caller();
@@ -138,7 +138,7 @@ describe("roles of teams", () => {
       }
     });
 
-    test("of the owner is nobody else's to have or to change", async () => {
+    test("called owner cannot be given to others or changed", async () => {
       const manager = await join(app, team, await app.caller(), "manager");
       const person = await app.caller();
       await join(app, team, person);

@@ -196,7 +196,7 @@ export async function deleteTeam(
     ...(available < 0n ? [`a debt of $${formatDollars(-available)}`] : []),
   ];
   if (left.length > 0) {
-    throw conflict("team_not_empty", `The team still has ${left.join(", ")}. That must be gone first.`, {
+    throw conflict("team_not_empty", `The team still has ${left.join(", ")}. Remove that first.`, {
       extra: { left },
     });
   }

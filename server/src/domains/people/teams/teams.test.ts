@@ -27,7 +27,7 @@ describe("teams", () => {
   const auditOf = async (secret: string): Promise<readonly string[]> =>
     (await done(app, secret, "GET", "/audit_logs/")).map((record: { api_route: string }) => record.api_route);
 
-  test("what is rented with a team's key is charged to the team, and with a personal key to the person", async () => {
+  test("rentals with a team's key are charged to the team, and those with a personal key to the person", async () => {
     const owner = await app.caller({ dollars: 50 });
     const team = await aTeam(app, owner, { credit: 20 });
     const member = await app.caller({ dollars: 50 });
@@ -58,7 +58,7 @@ describe("teams", () => {
   });
 
   describe("deleting one", () => {
-    test("leaves no instance to an account that is gone, though it cost nothing and was ordered at the same time", async () => {
+    test("leaves no instance to a deleted account, even one that cost nothing and was ordered at the same time", async () => {
       const team = await aTeam(app, await app.caller());
       const host = await listedHost(app, { dollarsPerHour: 0 });
       const offer = (await app.offersOf(host)).get(1);
@@ -99,7 +99,7 @@ describe("teams", () => {
       await app.assertBooks();
     });
 
-    test("a key that never was the owner's own does not become it", async () => {
+    test("a key that never was the owner's personal key does not become one", async () => {
       const owner = await app.caller();
       const team = await aTeam(app, owner);
       const { key: other } = await done(app, team.secret, "POST", "/auth/apikeys/", { name: "other" });
@@ -108,7 +108,7 @@ describe("teams", () => {
       assert.equal((await ask(app, other, "GET", "/users/current/")).status, 401);
     });
 
-    test("is the owner's alone, whatever others may do", async () => {
+    test("is allowed to the owner only, for all permissions of others", async () => {
       const team = await aTeam(app, await app.caller());
       const manager = await join(app, team, await app.caller(), "manager");
       const answer = await ask(app, manager, "DELETE", "/team/");
@@ -120,7 +120,7 @@ describe("teams", () => {
       assert.deepEqual([personal.status, personal.body.error], [404, "not_found"]);
     });
 
-    test("is refused while anything is left, by name", async () => {
+    test("is refused while anything is left, with a list of it", async () => {
       const owner = await app.caller();
       const team = await aTeam(app, owner, { credit: 20 });
       const leftOf = async () => {
@@ -147,7 +147,7 @@ describe("teams", () => {
       assert.equal((await me(team.secret)).id, team.id);
     });
 
-    test("while somebody rents for it leaves no rental without a payer", async () => {
+    test("during a rental for it leaves no rental without a payer", async () => {
       const host = await app.host({ gpus: 8 });
       for (let round = 0; round < 8; round += 1) {
         const team = await aTeam(app, await app.caller(), { credit: 20 });
@@ -169,7 +169,7 @@ describe("teams", () => {
       await app.assertBooks();
     });
 
-    test("sends credit that comes too late to whom the team was", async () => {
+    test("sends credit that comes too late to its last owner", async () => {
       const owner = await app.caller({ dollars: 1 });
       const team = await aTeam(app, owner);
       await done(app, team.secret, "DELETE", "/team/");
@@ -181,7 +181,7 @@ describe("teams", () => {
   });
 
   describe("changing one", () => {
-    test("a new name shows everywhere and is nobody else's", async () => {
+    test("a new name shows everywhere and is taken for other teams", async () => {
       const [team, other] = [await aTeam(app, await app.caller()), await aTeam(app, await app.caller())];
       const name = `New ${randomUUID()}`;
       const answer = await done(app, team.secret, "PUT", "/team/", { team_name: name });
@@ -214,7 +214,7 @@ describe("teams", () => {
       assert.equal((await ask(app, team.secret, "GET", "/users/current/")).status, 401);
     });
 
-    test("what is told to it goes to its owner's address", async () => {
+    test("its notifications go to its owner's address", async () => {
       const team = await aTeam(app, await app.caller());
       const heir = await app.caller();
       await join(app, team, heir);
@@ -224,7 +224,7 @@ describe("teams", () => {
       assert.equal(await addressOf(), heir.email);
     });
 
-    test("is handed over by its owner alone, to a member", async () => {
+    test("is handed over only by its owner, and only to a member", async () => {
       const team = await aTeam(app, await app.caller());
       const stranger = await app.caller();
       const manager = await join(app, team, await app.caller(), "manager");
@@ -239,7 +239,7 @@ describe("teams", () => {
       assert.equal((await transfer(team.secret, { user_id: team.owner.id })).status, 400);
     });
 
-    test("balances are shown to whom the team's billing is, and keys to whom its members are", async () => {
+    test("balances are shown to roles with billing, and keys to roles with members", async () => {
       const owner = await app.caller({ dollars: 10 });
       const team = await aTeam(app, owner, { credit: 4 });
       const person = await app.caller();

@@ -32,7 +32,7 @@ describe("credit of teams and subaccounts", () => {
     return child;
   };
 
-  test("credit enters a team from its members; to everybody else the team is nobody", async () => {
+  test("only members send credit to a team; for others the team does not exist", async () => {
     const team = await aTeam(app, await app.caller());
     const [member, stranger] = [await app.caller(), await app.caller()];
     await join(app, team, member);
@@ -55,7 +55,7 @@ describe("credit of teams and subaccounts", () => {
     assert.equal(await dollarsOf(team.id), 6);
   });
 
-  test("credit leaves a team by its owner's word, to a member or to another team of the owner's", async () => {
+  test("only its owner sends credit of a team, to a member or to another team of the owner's", async () => {
     const owner = await app.caller();
     const [team, second] = [await aTeam(app, owner, { credit: 50 }), await aTeam(app, owner)];
     const foreignTeam = await aTeam(app, await app.caller());
@@ -142,7 +142,7 @@ describe("credit of teams and subaccounts", () => {
     );
   });
 
-  test("nobody moves the credit of a subaccount but its parent, not even its own kind", async () => {
+  test("only its parent moves the credit of a subaccount, not another subaccount", async () => {
     const [parent, stranger] = [await app.caller(), await app.caller()];
     const [one, other] = [await aChild(parent, 10), await aChild(parent)];
     const team = await aTeam(app, parent);

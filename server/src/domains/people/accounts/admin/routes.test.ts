@@ -40,7 +40,7 @@ test("an administrator makes keys for a user by address or id, narrowed if asked
   assert.deepEqual([unknown.status, unknown.body.error], [404, "no_such_user"]);
 });
 
-test("what an administrator asks for is checked", async () => {
+test("an administrator's request is checked", async () => {
   const user = await aCaller(database);
   for (const [answer, code] of [
     [await createUser({}), "invalid_args"],
@@ -55,7 +55,7 @@ test("what an administrator asks for is checked", async () => {
   }
 });
 
-test("only an administrator's whole key administers", async () => {
+test("only an administrator's unnarrowed key may administer", async () => {
   const user = await aCaller(database);
   const permissions = { api: { user_write: {}, misc: {} } };
   const narrowed = await inTransaction(database, (tx) => aKey(tx, { id: admin.id, isAdmin: true }, { permissions }));

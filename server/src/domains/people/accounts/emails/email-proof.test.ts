@@ -19,7 +19,7 @@ async function withMail(t: TestContext) {
   const tokensTo = async (address: string) => {
     await app.runLoop("send-mails");
     const mails = smtp.mails.filter(({ to }) => to.includes(address));
-    // A long line may be broken for the way: `=` at its end.
+    // A mail server may break a long line: `=` at its end.
     return mails.flatMap(({ text }) => /berth (?:email confirm|team accept) (\S+)/.exec(unfolded(text))?.[1] ?? []);
   };
   return { app, tokensTo };
@@ -71,7 +71,7 @@ describe("an address where mail can prove it", () => {
     assert.equal((await give(app, owner.secret, String(squatter.id))).status, 200, "an id is nobody's claim");
   });
 
-  test("is mailed at most five invitations a day by all teams, and none by who has proven no address", async (t) => {
+  test("gets at most five invitations a day by all teams, and none from a person without a proven address", async (t) => {
     const { app, tokensTo } = await withMail(t);
     const invite = async (secret: string) => {
       const { token, msg } = await done(app, secret, "POST", "/team/invite/", { email: ADDRESS, role: "member" });
@@ -91,7 +91,7 @@ describe("an address where mail can prove it", () => {
     assert.deepEqual(new Set(mailed), new Set(outcomes.slice(0, 5).map(({ token }) => token)));
   });
 
-  test("goes to who proves it, and who only claimed it keeps the account and all that is in it", async (t) => {
+  test("goes to the account that proves it, and an account that only claimed it keeps everything else", async (t) => {
     const { app, tokensTo } = await withMail(t);
     const [sender, squatter] = [await app.caller(), await signUp(app)];
     assert.equal((await tokensTo(ADDRESS)).length, 1);
@@ -113,7 +113,7 @@ describe("an address where mail can prove it", () => {
     assert.deepEqual([back.status, back.body.error], [409, "user_exists"]);
   });
 
-  test("loses its proof when the account takes another one, and an old token proves nothing then", async (t) => {
+  test("loses its proof when the account changes its address, and an old token is invalid then", async (t) => {
     const { app, tokensTo } = await withMail(t);
     const person = await signUp(app);
     const [first] = await tokensTo(ADDRESS);
@@ -128,13 +128,13 @@ describe("an address where mail can prove it", () => {
     assert.equal((await me(app, person.secret)).email_verified, false);
   });
 
-  test("gets at most one token a minute and five a day, whoever asks, and a token is good for a day", async (t) => {
+  test("gets at most one token a minute and five a day, for all accounts together, and a token is valid for a day", async (t) => {
     const { app, tokensTo } = await withMail(t);
     const person = await signUp(app);
     const refused = await ask(app, person.secret, "POST", PROOF, {});
     assert.equal(refused.status, 429);
     assert.match(refused.body.msg, /in 60 seconds/);
-    // Each is sent before the next is asked for: those sent together arrive in any order.
+    // Each mail is sent before the next token is requested: mails sent together arrive in any order.
     await tokensTo(ADDRESS);
     for (const _ of [2, 3, 4, 5]) {
       app.clock.jump(60_000);
@@ -169,7 +169,7 @@ describe("an address where no mail can prove it", () => {
     assert.equal((await me(app, second.secret)).email, `account-${second.id}@unproven.invalid`);
   });
 
-  test("is invited by a token that the inviter hands over, and that no notice shows", async (t) => {
+  test("is invited by a token that the inviter hands over, and that no notification shows", async (t) => {
     const app = await testApp(t);
     const [owner, claimant] = [await app.caller(), await signUp(app)];
     const team = await aTeam(app, owner);

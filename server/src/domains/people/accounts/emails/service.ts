@@ -123,7 +123,10 @@ export async function confirmProof(tx: Tx, caller: Caller, token: string): Promi
   const { email } = await requireUser(tx.db, identity.userId);
   const mailedTo = await takeProof(tx, { userId: identity.userId, tokenSha256: hashOf(token) });
   if (mailedTo === undefined || mailedTo !== email || email !== before.email) {
-    throw notFound("no_such_proof", "This token proves nothing: it is used, over, or for another account or address.");
+    throw notFound(
+      "no_such_proof",
+      "This token is invalid: it was used, has expired, or is for another account or address.",
+    );
   }
   await prove(tx, identity.userId, { email, provenBy: "mail" });
   await recordAudit(tx, identity, { ipAddress, action: "api.user.confirm_email", args: { email } });
@@ -164,7 +167,7 @@ async function displace(tx: Tx, email: string, exceptId: UserId | undefined): Pr
     userId,
     kind: "client:email_lost" as const,
     subject: `${email} is no longer your address`,
-    message: `Another account proved that ${email} is its address, which yours never did. Your account ${userId} and all it has stay yours. Give it an address of your own.`,
+    message: `Another account proved that ${email} is its address; yours had not. Account ${userId} keeps everything it has: give it another address.`,
     key: `email_lost:${userId}:${email}:${tx.now.getTime()}`,
   }));
   if (notifications.length > 0) await postNotifications(tx, notifications);

@@ -67,7 +67,7 @@ test("several processes that write the same addresses at once lose no request", 
   for (const { id } of callers) assert.deepEqual(await countsOf(id), { "198.51.100.7": 20 });
 });
 
-test("what the database refuses is kept for the next flush", async () => {
+test("rows that the database refuses are kept for the next flush", async () => {
   const caller = await aCaller(database);
   const history = createIpHistory({ database, clock: new ManualClock(), log });
   await pool.query("alter table ip_accesses rename to ip_accesses_away");
@@ -79,7 +79,7 @@ test("what the database refuses is kept for the next flush", async () => {
   assert.deepEqual(await countsOf(caller.id), { "192.0.2.1": 2 });
 });
 
-test("memory is bounded: what does not fit is counted, and known addresses still are", async () => {
+test("memory is bounded: dropped requests are counted, and known addresses are still recorded", async () => {
   const caller = await aCaller(database);
   const history = createIpHistory({ database, clock: new ManualClock(), log, waitingMax: 2 });
   for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.1"]) history.record(caller.identity, address);
@@ -96,7 +96,7 @@ test("a user that does not exist does not keep the others' history from being wr
   assert.deepEqual(await countsOf(caller.id), { "192.0.2.1": 1 });
 });
 
-test("an account that comes from ever new addresses is kept with those that it used last", async () => {
+test("an account with ever new addresses keeps those that it used last", async () => {
   const clock = new ManualClock();
   const history = createIpHistory({ database, clock, log });
   const [caller, other] = [await aCaller(database), await aCaller(database)];

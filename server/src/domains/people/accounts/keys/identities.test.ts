@@ -27,7 +27,7 @@ test("a key is looked up once and then remembered, also by requests that come at
   assert.equal(count(), 1);
 });
 
-test("what cannot be a key is refused without asking the database, and a wrong key is not remembered", async () => {
+test("a text that cannot be a key is refused without asking the database, and a wrong key is not remembered", async () => {
   const { database: watched, count } = countedDatabase(database);
   const identities = createIdentities({ database: watched, clock: new ManualClock() });
   assert.equal(await identities.authenticate("berth_guess"), undefined);
@@ -53,7 +53,7 @@ test("memory is bounded, and a remembered key is asked for again after a minute"
   assert.equal(count(), 5);
 });
 
-test("a forgotten key is dead at once, even when it was being looked up", async () => {
+test("a forgotten key is invalid at once, even when it was being looked up", async () => {
   const caller = await aCaller(database);
   const identities = createIdentities({ database, clock: new ManualClock() });
   await identities.authenticate(caller.secret);
@@ -63,7 +63,7 @@ test("a forgotten key is dead at once, even when it was being looked up", async 
   });
   assert.equal(await identities.authenticate(caller.secret), undefined);
 
-  // A lookup that read the key before its deletion answers its own request and leaves nothing behind.
+  // A lookup that read the key before its deletion answers its own request and leaves nothing in memory.
   const other = await aCaller(database);
   const early = identities.authenticate(other.secret);
   identities.forget(other.key.id);
@@ -111,7 +111,7 @@ test("deletions elsewhere reach this process: of keys, of users, and of instance
   assert.equal(await identities.authenticate(second.secret), undefined);
 });
 
-test("after a gap in the notifications nothing that was remembered counts", async () => {
+test("after a gap in the notifications no remembered identity counts", async () => {
   const caller = await aCaller(database);
   const { database: watched, count } = countedDatabase(database);
   const identities = createIdentities({ database: watched, clock: new ManualClock() });

@@ -29,7 +29,7 @@ test("a key with any one character changed is told from a real one without a dat
   );
 });
 
-test("what is no key is no key", () => {
+test("no other text is well formed", () => {
   const { secret } = newKey(randomBytes);
   for (const text of ["", "berth_", secret.slice(1), `${secret}0`, ` ${secret}`, `${secret}\n`, "x".repeat(100_000)]) {
     assert.ok(!isWellFormed(text));

@@ -113,7 +113,7 @@ test("a document that was read once reads as the same again", () => {
   );
 });
 
-test("whatever is not understood is refused by name instead of being dropped", () => {
+test("an unknown entry is refused by name instead of being dropped", () => {
   const refused: readonly [unknown, string][] = [
     [5, "permissions"],
     [["instance_read"], "permissions"],
@@ -145,7 +145,7 @@ test("whatever is not understood is refused by name instead of being dropped", (
   }
 });
 
-test("the short form grants reading and changing apart", () => {
+test("the short form grants reading and changing separately", () => {
   const readOnly = parsePermissions({ read: true, write: false });
   assert.deepEqual(Object.keys(readOnly.api).toSorted(), [
     "billing_read",

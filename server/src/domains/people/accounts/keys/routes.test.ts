@@ -49,7 +49,7 @@ test("a new key works, is shown once, and is stored and listed only as hash and 
   assert.ok(!http.logged.join("").includes(made.body.key));
 });
 
-test("without permissions a key may do what its maker may, and says false when that is everything", async () => {
+test("without permissions a key has those of the key that created it, and shows false when that is everything", async () => {
   const caller = await aCaller(database);
   assert.equal((await create(caller.secret, { name: "all", permissions: null })).body.permissions, false);
   const permissions: PermissionDocument = { api: { user_write: {}, user_read: {} } };
@@ -57,7 +57,7 @@ test("without permissions a key may do what its maker may, and says false when t
   assert.deepEqual((await create(scoped.secret, { name: "same" })).body.permissions, permissions);
 });
 
-test("a key cannot make one that may do more than itself", async () => {
+test("a key cannot create one with more permissions than its own", async () => {
   const permissions: PermissionDocument = {
     api: { user_write: {}, instance_read: { "api.instance.show": { constraints: { id: { lte: 5 } } } } },
   };
@@ -79,7 +79,7 @@ test("a key cannot make one that may do more than itself", async () => {
   }
 });
 
-test("what a key is asked to be is checked", async () => {
+test("a request for a key is checked", async () => {
   const { secret } = await aCaller(database);
   const codes: readonly [unknown, string][] = [
     [{}, "invalid_args"],
@@ -99,7 +99,7 @@ test("what a key is asked to be is checked", async () => {
   assert.equal((await create(secret, { name: "n".repeat(255) })).status, 200);
 });
 
-test("a deleted key is dead when the answer is there, and gone from the list", async () => {
+test("a deleted key is invalid once the answer is there, and gone from the list", async () => {
   const caller = await aCaller(database);
   const { body } = await create(caller.secret, { name: "short-lived" });
   assert.equal(await statusWith(body.key), 200);
@@ -113,7 +113,7 @@ test("a deleted key is dead when the answer is there, and gone from the list", a
   assert.deepEqual([again.status, again.body.error], [404, "no_such_api_key"]);
 });
 
-test("somebody else's key, an instance's and an absent one look the same", async () => {
+test("another user's key, an instance's and an absent one look the same", async () => {
   const [caller, other] = [await aCaller(database), await aCaller(database)];
   const ofInstance = newKey(randomBytes);
   const row = { userId: caller.id, instanceId: asId<InstanceId>(5), ...ofInstance };
@@ -132,7 +132,7 @@ test("somebody else's key, an instance's and an absent one look the same", async
   assert.equal((await list(caller.secret)).length, 1);
 });
 
-test("reset gives the calling key another secret; the old one is dead, the permissions stay", async () => {
+test("reset gives the calling key another secret; the old one is invalid, the permissions stay", async () => {
   const permissions: PermissionDocument = { api: { user_write: {}, user_read: {} } };
   const caller = await aCaller(database, { permissions });
   assert.equal(await statusWith(caller.secret), 200);
@@ -145,7 +145,7 @@ test("reset gives the calling key another secret; the old one is dead, the permi
   assert.deepEqual([only.id, only.permissions], [caller.key.id, permissions]);
 });
 
-test("a repeated creation answers the same key, which is sealed in the database", async () => {
+test("a repeated creation answers the same key, which is encrypted in the database", async () => {
   const { secret } = await aCaller(database);
   const headers = { "idempotency-key": "create-once" };
   const [first, second] = [
@@ -158,7 +158,7 @@ test("a repeated creation answers the same key, which is sealed in the database"
   for (const { response } of rows) assert.ok(!response.includes(first.body.key.slice(13)));
 });
 
-test("keys are for those with the permission: 401 without a key, 403 without the category", async () => {
+test("keys need the permission: 401 without a key, 403 without the category", async () => {
   const reader = await aCaller(database, { permissions: { api: { user_read: {} } } });
   const writer = await aCaller(database, { permissions: { api: { user_write: {} } } });
   const routes: readonly [{ method: "GET" | "POST" | "PUT" | "DELETE"; url: string }, string][] = [

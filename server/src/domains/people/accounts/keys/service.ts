@@ -32,7 +32,7 @@ export async function createKey(
 ): Promise<IssuedKey> {
   const permissions = body.permissions === undefined ? identity.permissions : parsePermissions(body.permissions);
   if (!isWithin(permissions, identity.permissions)) {
-    throw forbidden("A key cannot grant more than the key that makes it.", "missing_permissions");
+    throw forbidden("A key cannot grant more than the key that creates it.", "missing_permissions");
   }
   const { name, key_params: keyParams = "" } = body;
   const holder = await holderOf(tx, identity, body.team_id === undefined ? undefined : asId<UserId>(body.team_id));
@@ -64,7 +64,7 @@ async function holderOf(tx: Tx, identity: Identity, asked: UserId | undefined): 
   if (memberId !== undefined && teamId !== userId) throw notForTeams("A team's key makes keys of its own team only.");
   const person = memberId ?? userId;
   if (!(await lockMembership(tx, teamId, person))) {
-    throw notFound("no_such_team", `You are a member of no team ${teamId}.`);
+    throw notFound("no_such_team", `You are not a member of team ${teamId}.`);
   }
   return { userId: teamId, memberId: person };
 }
@@ -78,7 +78,7 @@ export async function createKeyAsAdmin(
 ): Promise<{ readonly userId: UserId; readonly email: string; readonly keyId: ApiKeyId; readonly secret: string }> {
   const user = await findUserByEmailOrId(tx.db, body.email);
   if (user === undefined) throw noSuchUser(body.email);
-  if (user.isTeam) throw invalid("email", "Keys of a team are made by its members, who answer for what they do.");
+  if (user.isTeam) throw invalid("email", "Only members of a team can create its keys.");
   const permissions = body.permissions === undefined ? undefined : parsePermissions(body.permissions);
   await requireRoomForKey(tx, user.id);
   const key = newKey(random);

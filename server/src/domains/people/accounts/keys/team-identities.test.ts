@@ -40,7 +40,7 @@ test("a key of a team stands for the team, within its holder's role and its own 
   assert.deepEqual(part, { ...expected, apiKeyId: narrow.id, permissions: { api: { misc: {} } } });
 });
 
-test("a key whose holder is no member opens nothing, and an instance's key needs no holder", async () => {
+test("a key whose holder is no member is invalid, and an instance's key needs no holder", async () => {
   const { teamId, person, key } = await aTeamWithMember();
   const identities = createIdentities({ database, clock: systemClock });
   const ofInstance = newKey(randomBytes);

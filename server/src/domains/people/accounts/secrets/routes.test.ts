@@ -36,7 +36,7 @@ test("a secret is set, listed masked under its name in upper case, changed and d
   assert.deepEqual((await list(caller.secret)).secrets, { _A1: "*****" });
 });
 
-test("a value is sealed in the database, bound to its user and name, and is in no answer, audit event or log line", async () => {
+test("a value is encrypted in the database, bound to its user and name, and is in no answer, audit log event or log line", async () => {
   const [caller, other] = [await aCaller(database), await aCaller(database)];
   const value = "canaryvalue0123456789";
   const headers = { "idempotency-key": "secret" };
@@ -58,7 +58,7 @@ test("a value is sealed in the database, bound to its user and name, and is in n
     const { rows } = await pool.query(`select 1 from ${name} as t where position($1 in t::text) > 0`, [value]);
     assert.equal(rows.length, 0, `${name} holds the value in clear`);
   }
-  // Moved to another name or another user, the sealed value is worth nothing.
+  // Moved to another name or another user, the encrypted value cannot be decrypted.
   await pool.query(
     `insert into account_secrets (user_id, name, sealed_value, created_at, updated_at)
      select user_id, 'MOVED', sealed_value, created_at, updated_at from account_secrets where user_id = $1
@@ -69,7 +69,7 @@ test("a value is sealed in the database, bound to its user and name, and is in n
   assert.equal(await valuesOf(other), undefined);
 });
 
-test("what is asked of a secret is checked, each mistake with its code", async () => {
+test("a secret is checked, each mistake with its code", async () => {
   const { secret } = await aCaller(database);
   await send("POST", secret, { key: "THERE", value: "v" });
   const ofBoth: readonly [object, string, string?][] = [
@@ -117,7 +117,7 @@ test("what is asked of a secret is checked, each mistake with its code", async (
   }
 });
 
-test("an account has at most 64 secrets, however they are asked for", async () => {
+test("an account has at most 64 secrets, also with concurrent requests", async () => {
   const { secret } = await aCaller(database);
   const answers = await Promise.all(
     Array.from({ length: 70 }, (_, index) => send("POST", secret, { key: `K${index}`, value: "v" })),
@@ -128,7 +128,7 @@ test("an account has at most 64 secrets, however they are asked for", async () =
   assert.equal(Object.keys((await list(secret)).secrets).length, 64);
 });
 
-test("of two who set one name at once, one is told that it exists", async () => {
+test("one of two concurrent creations of a name is told that it exists", async () => {
   const { secret } = await aCaller(database);
   const answers = await Promise.all(["a", "b"].map((value) => send("POST", secret, { key: "ONE", value })));
   assert.equal(answers.filter(({ status }) => status === 200).length, 1);
@@ -149,7 +149,7 @@ test("a stranger sees, changes and deletes nothing", async () => {
   assert.deepEqual(await valuesOf(caller), [{ name: "MINE", value: "v" }]);
 });
 
-test("secrets are for those with the permission: 401 without a key, 403 without the category", async () => {
+test("secrets need the permission: 401 without a key, 403 without the category", async () => {
   const reader = await aCaller(database, { permissions: { api: { user_read: {} } } });
   const writer = await aCaller(database, { permissions: { api: { user_write: {} } } });
   for (const method of ["GET", "POST", "PUT", "DELETE"] as const) {

@@ -52,7 +52,7 @@ test("a key is added, listed under each of its names, replaced under its id, and
   assert.match(rows[0].arguments.fingerprint, /^SHA256:/);
 });
 
-test("the same key again, under another comment too, is the key that is there; of another user it is another", async () => {
+test("a key that the account already has, also under another comment, keeps its id; another user gets another id", async () => {
   const [caller, other] = [await aCaller(database), await aCaller(database)];
   const line = anSshKey("first");
   const answers = await Promise.all([1, 2, 3].map(() => create(caller.secret, line)));
@@ -63,11 +63,11 @@ test("the same key again, under another comment too, is the key that is there; o
   assert.equal((await list(caller.secret)).length, 1);
   const theirs = await create(other.secret, line);
   assert.notEqual(theirs.body.key.id, renamed.body.key.id);
-  // Once deleted it can be added anew.
+  // A deleted key can be added again.
   await remove(caller.secret, renamed.body.key.id);
-  const anew = await create(caller.secret, line);
-  assert.equal(anew.status, 200);
-  assert.notEqual(anew.body.key.id, renamed.body.key.id);
+  const second = await create(caller.secret, line);
+  assert.equal(second.status, 200);
+  assert.notEqual(second.body.key.id, renamed.body.key.id);
 });
 
 test("a key cannot become a second one of the same account", async () => {
@@ -88,7 +88,7 @@ test("NULs in a key are removed, as the contract has it", async () => {
   assert.deepEqual([answer.status, answer.body.key?.key], [200, line]);
 });
 
-test("what is no public key is refused with the reason, and nothing of it is logged", async () => {
+test("a text that is no public key is refused with the reason, and nothing of it is logged", async () => {
   const { secret } = await aCaller(database);
   const { body } = await create(secret, anSshKey());
   const privateKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAAcanary\n-----END";
@@ -126,7 +126,7 @@ test("an account has at most 100 keys", async () => {
   assert.equal((await create(secret, anSshKey())).status, 200);
 });
 
-test("somebody else's key, a deleted one and an absent one look the same", async () => {
+test("another user's key, a deleted one and an absent one look the same", async () => {
   const [caller, other] = [await aCaller(database), await aCaller(database)];
   const theirs = (await create(other.secret, anSshKey())).body.key;
   const gone = (await create(caller.secret, anSshKey())).body.key;
@@ -158,7 +158,7 @@ test("a repeated creation under one Idempotency-Key answers the same bytes", asy
   assert.equal((await create(secret, anSshKey(), headers)).status, 409);
 });
 
-test("SSH keys are for those with the permission: 401 without a key, 403 without the category", async () => {
+test("SSH keys need the permission: 401 without a key, 403 without the category", async () => {
   const reader = await aCaller(database, { permissions: { api: { user_read: {} } } });
   const writer = await aCaller(database, { permissions: { api: { user_write: {} } } });
   const routes: readonly [{ method: "GET" | "POST" | "PUT" | "DELETE"; url: string }, string][] = [

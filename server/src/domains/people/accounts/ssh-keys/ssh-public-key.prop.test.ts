@@ -12,7 +12,7 @@ import { parseSshPublicKey } from "./rules/ssh-public-key.ts";
 const directory = mkdtempSync(path.join(tmpdir(), "berth-ssh-keys-"));
 after(() => rmSync(directory, { recursive: true }));
 
-/** Made by the real `ssh-keygen`: the files of a key, and what it says of it. */
+/** Output of the real `ssh-keygen`: the files of a key, and its description. */
 function generate(name: string, ...options: readonly string[]) {
   const file = path.join(directory, name);
   execFileSync("ssh-keygen", ["-q", "-N", "", "-C", `${name} comment`, "-f", file, ...options]);
@@ -20,7 +20,7 @@ function generate(name: string, ...options: readonly string[]) {
   return { line: readFileSync(`${file}.pub`, "utf8"), secret: readFileSync(file, "utf8"), fingerprint, file };
 }
 
-/** The refusal of a text; it never repeats what it refuses. */
+/** The error for a text; it never repeats the text. */
 function refusalOf(text: string): { readonly code: string; readonly problem: string } {
   try {
     parseSshPublicKey(text);
@@ -61,7 +61,7 @@ test("every key that ssh-keygen makes is taken, with the fingerprint that ssh-ke
   }
 });
 
-test("what is taken is taken by ssh-keygen too, and reading it again changes nothing", () => {
+test("an accepted key is accepted by ssh-keygen too, and reading it again changes nothing", () => {
   for (const { line } of real) {
     const [type = "", body = ""] = line.split(" ");
     const key = parseSshPublicKey(`  ${type}\t ${body}   two   words \r\n`);
@@ -90,7 +90,7 @@ test("keys of security keys are taken", () => {
   }
 });
 
-test("NULs are removed, wherever they stand", () => {
+test("NULs are removed in any place", () => {
   const expected = parseSshPublicKey(ed25519.line);
   fc.assert(
     fc.property(fc.array(fc.nat({ max: ed25519.line.length }), { maxLength: 20 }), (places) => {
@@ -100,7 +100,7 @@ test("NULs are removed, wherever they stand", () => {
   );
 });
 
-test("nothing is no_ssh_key, and every other text is a key or a refusal that says why", () => {
+test("an empty text is no_ssh_key, and every other text is a key or refused with a reason", () => {
   for (const text of ["", " \n ", "\0\0"]) assert.equal(refusalOf(text).code, "no_ssh_key");
   assert.throws(() => parseSshPublicKey(undefined), { code: "no_ssh_key" });
   fc.assert(
@@ -184,7 +184,7 @@ test("options, several keys, wrapped keys and control characters are refused", (
   }
 });
 
-test("a key cut off, extended or changed in its type is refused, whichever it is", () => {
+test("a key cut off, extended or changed in its type is refused, for every type", () => {
   fc.assert(
     fc.property(fc.constantFrom(...real), fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 8 }), (key, at, more) => {
       const [type = "", body = ""] = key.line.split(" ");

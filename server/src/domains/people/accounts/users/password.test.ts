@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { AppError } from "../../../../base/errors.ts";
 import { hashPassword } from "./password.ts";
 
-test("passwords of many who sign up at once wait in a short line, and beyond it are refused for the moment", async () => {
+test("passwords of many concurrent sign-ups wait in a short queue, and beyond it are refused for the moment", async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 24 }, () => hashPassword("p4ssword!", randomBytes)));
   const refused = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
   assert.equal(refused.length, 6);

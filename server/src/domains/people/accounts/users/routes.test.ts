@@ -16,7 +16,7 @@ const current = async (secret: string) => (await http.call({ url: `${USERS}curre
 const update = (secret: string, body: unknown) => http.call({ method: "PUT", url: USERS, secret, body });
 const valid = { email: "new@example.com", username: "new", password: "correct horse" };
 
-test("anybody can make an account, and its first key works at once", async () => {
+test("anybody can create an account, and its first key works at once", async () => {
   const sshKey = anSshKey("me");
   const answer = await signUp({ ...valid, email: "First@Example.COM", ssh_key: `${sshKey}\0\n`, captcha: null });
   assert.equal(answer.status, 200, answer.text);
@@ -50,7 +50,7 @@ test("a password is stored as a salted hash with its parameters, and shown nowhe
   assert.ok(!http.logged.join("").includes(valid.password));
 });
 
-test("of two who sign up at once with one address, in any case, one gets it", async () => {
+test("one of two concurrent sign-ups with one address, in any case, gets it", async () => {
   const answers = await Promise.all(
     ["race@example.com", "RACE@example.com", "Race@Example.com"].map((email) => signUp({ ...valid, email })),
   );
@@ -62,7 +62,7 @@ test("of two who sign up at once with one address, in any case, one gets it", as
   assert.deepEqual([refused?.body.error, refused?.body.msg], ["user_exists", "user already exists."]);
 });
 
-test("what is asked of a new account is checked, each mistake with its code", async () => {
+test("a request for a new account is checked, each mistake with its code", async () => {
   const codes: readonly [object, string][] = [
     [{ email: undefined }, "invalid_email"],
     [{ email: "" }, "invalid_email"],
@@ -143,7 +143,7 @@ test("the account shows its balance exactly and its credit in whole cents, under
   assert.ok(!JSON.stringify(user).includes(caller.secret));
 });
 
-test("what a user sets is what the account shows, and what is left out stays", async () => {
+test("the account shows the fields that a user sets, and absent fields stay", async () => {
   const caller = await aCaller(database);
   const changes = {
     username: "renamed",
@@ -208,7 +208,7 @@ test("fields that are not the user's to set are never stored", async () => {
   assert.deepEqual(after.rows[0], { ...before.rows[0], fullname: "Ada" });
 });
 
-test("what a user sets is checked, each mistake with its code", async () => {
+test("the fields that a user sets are checked, each mistake with its code", async () => {
   const caller = await aCaller(database);
   const taken = await inTransaction(database, (tx) => aUser(tx));
   const codes: readonly [unknown, number, string][] = [
@@ -278,7 +278,7 @@ test("another user's history is forbidden whether that user exists or not, excep
   assert.equal((await http.call({ url: `${USERS}${other.id}/ipaddrs/`, secret: narrowed.secret })).status, 403);
 });
 
-test("what is done with keys and accounts is in the audit log of its user, without secrets", async () => {
+test("acts on keys and accounts are in the audit log of their user, without secrets", async () => {
   const caller = await aCaller(database);
   const { secret } = caller;
   await update(secret, { fullname: "Ada" });
@@ -321,7 +321,7 @@ test("routes of the account need a key with their category: 401 before 403", asy
   }
 });
 
-test("where the operator closed sign-up, only accounts make subaccounts and administrators make accounts", async () => {
+test("with closed sign-up, accounts create subaccounts and only administrators create other accounts", async () => {
   const closed = await accountsHttp(database, { isSignupOpen: false });
   const [parent, admin] = [await aCaller(database), await aCaller(database, { isAdmin: true })];
   const ask = (url: string, body: unknown, secret?: string) => closed.call({ method: "POST", url, body, secret });

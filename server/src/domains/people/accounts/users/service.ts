@@ -20,7 +20,7 @@ import { notForTeams } from "./rules/user.ts";
 
 /** The answer to a stranger who wants an account of a server whose operator makes them. */
 export function signupClosed(): AppError {
-  return forbidden("This server's operator makes its accounts. Ask there for one.", "signup_closed");
+  return forbidden("Sign-up is closed on this server. Ask its operator for an account.", "signup_closed");
 }
 
 type NewAccount = {

@@ -9,7 +9,7 @@ import { findNonsense } from "./fact-sense.ts";
 const fieldOf = (facts: Partial<MachineFacts>, gpus: readonly GpuFacts[] = [aGpu(0)]) =>
   findNonsense({ machine: { ...FACTS, ...facts }, gpus: [...gpus] })?.field;
 
-test("a line beyond 400 Gbit/s, and every other fact that no machine has, is named as senseless", () => {
+test("an uplink beyond 400 Gbit/s, and every other fact that no machine has, is named as senseless", () => {
   for (const [facts, field] of [
     [{ inet_up_mbps: 1_000_000 }, "machine.inet_up_mbps"],
     [{ inet_down_mbps: 400_001 }, "machine.inet_down_mbps"],

@@ -11,7 +11,7 @@ async function flagsOf(world: TestApp, by: TestCaller, path = "/api/v0/hosts/fla
   return answer.body.flags;
 }
 
-test("an agent that declares what cannot be true is refused in words, stores nothing, and flags its host", async (t) => {
+test("an agent that declares impossible facts is refused with a sentence, stores nothing, and flags its host", async (t) => {
   const world = await testApp(t);
   const [owner, stranger, admin] = [
     await world.caller(),
@@ -52,7 +52,7 @@ test("a known machine whose GPUs suddenly contradict their names keeps its old f
   await host.connect();
 });
 
-test("a flag stays open until an administrator clears it with a reason, and the same again opens another", async (t) => {
+test("a flag stays open until an administrator clears it with a reason, and a repetition opens another", async (t) => {
   const world = await testApp(t);
   const [owner, admin] = [await world.caller(), await aCaller(world.env.database, { isAdmin: true })];
   const joiner = aJoiner();

@@ -21,7 +21,7 @@ test("a machine joins with a token of its owner, and is on the market as the own
   await rentAndRun(world, renter, host);
 });
 
-test("what joins with an administrator's token is the operator's own and needs nobody to verify it", async (t) => {
+test("a machine that joins with an administrator's token is the operator's own and counts as verified", async (t) => {
   const world = await testApp(t);
   const admin = await aCaller(world.env.database, { isAdmin: true });
   const joiner = aJoiner();
@@ -60,7 +60,7 @@ test("a token lets one machine join: not a second one, not later, and not after 
   await refused(deleted, /unknown/);
 });
 
-test("a join whose answer was lost is answered alike for a while, to the same machine only", async (t) => {
+test("a join whose answer was lost gets the same answer for a while, on the same machine only", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const [token, joiner] = [await joinToken(world, owner), aJoiner()];
@@ -84,7 +84,7 @@ test("a join whose answer was lost is answered alike for a while, to the same ma
   assert.deepEqual(rows, [{ n: 1 }]);
 });
 
-test("no token and no credential is stored as it is", async (t) => {
+test("no token and no credential is stored in clear", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const [token, joiner] = [await joinToken(world, owner), aJoiner()];
@@ -149,7 +149,7 @@ test("a machine that lost its state joins again and keeps its place and its rent
   await back.connect({ gpus: [...host.gpus] });
 });
 
-test("a revoked credential ends its connection at once, opens nothing again, and the machine may join anew", async (t) => {
+test("a revoked credential ends its connection at once, stays invalid, and the machine may join again", async (t) => {
   const world = await testApp(t);
   const [owner, other] = [await world.caller(), await world.caller()];
   const joiner = aJoiner();
@@ -241,7 +241,7 @@ test("a credential of a real machine brings in no second one as a simulated one"
   await assert.rejects(real.connect(), /other_machine_kind/, "nor does it turn into one");
 });
 
-test("simulated machines of one credential stay simulated, whatever they say of themselves", async (t) => {
+test("simulated machines of one credential stay simulated, even if they call themselves real", async (t) => {
   const world = await testApp(t);
   const joiner = aJoiner();
   const credential = await join(world, await world.caller(), joiner);
@@ -267,7 +267,7 @@ test("an account has a limited number of machines, joined or simulated, and a de
     aJoinedHost(world, credential, joiner, { hostKey: `${joiner.host_key}-${number}`, gpus: 1 });
   const first = machine(1);
   await first.connect();
-  // As many as there may be but for one: copies of the row of the first, under other names.
+  // One machine less than the limit: copies of the first one's row, under other names.
   const { rows: columns } = await world.env.pool.query<{ name: string }>(
     `select quote_ident(column_name) as name from information_schema.columns
      where table_schema = 'public' and table_name = 'machines' and column_name not in ('id', 'host_key', 'is_connected')`,

@@ -22,7 +22,7 @@ const history = fc
     return { spans, lastSeenAt: at(seen) };
   });
 
-test("a minute is covered if and only if one of the spans has it, and no part is told twice", () => {
+test("a minute is covered if and only if one of the spans has it, and no part is returned twice", () => {
   fc.assert(
     fc.property(history, fc.nat(LENGTH), fc.nat(LENGTH), ({ spans, lastSeenAt }, one, other) => {
       const [from, to] = [Math.min(one, other), Math.max(one, other)];
@@ -44,7 +44,7 @@ test("a minute is covered if and only if one of the spans has it, and no part is
   );
 });
 
-test("what is covered in two neighbouring stretches of time is what is covered in both together", () => {
+test("the covered parts of two neighbouring intervals are those of both together", () => {
   fc.assert(
     fc.property(history, fc.nat(LENGTH), ({ spans, lastSeenAt }, middle) => {
       const covered = (from: number, to: number) =>
@@ -54,7 +54,7 @@ test("what is covered in two neighbouring stretches of time is what is covered i
   );
 });
 
-test("what several machines cover together is no less than each of them does, and no more than all", () => {
+test("several machines together cover no less than each of them, and no more than all", () => {
   fc.assert(
     fc.property(fc.array(history, { minLength: 1, maxLength: 4 }), (machines) => {
       const whole = { from: at(0), to: at(LENGTH) };
@@ -66,7 +66,7 @@ test("what several machines cover together is no less than each of them does, an
   );
 });
 
-test("what was before the last word of a machine is certain, until it is gone for longer than any lease", () => {
+test("time before a machine's last message is certain, until it is gone for longer than any heartbeat lease", () => {
   const left = [{ fromAt: at(0), untilAt: at(10) }];
   assert.deepEqual(certainUntil(left, at(10), at(59)), at(10), "it may turn out to have been there");
   const tomorrow = new Date(at(10).getTime() + 24 * HOUR_MS + 1);

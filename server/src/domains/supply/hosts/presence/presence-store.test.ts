@@ -23,7 +23,7 @@ async function market(t: TestContext, start = "2026-01-01T12:00:00Z") {
   const count = () => run(accruePresence);
   const machine = () => run(async (tx) => aMachine(tx, (await aUser(tx)).id));
   const report = (id: MachineId) => reportReliability(env.database.kysely, id, clock.now());
-  /** Lets so many minutes pass, with a count at the end of each. */
+  /** Lets minutes pass, with a count at the end of each. */
   const pass = async (minutes: number) => {
     for (let minute = 0; minute < minutes; minute += 1) {
       clock.advance(MINUTE_MS);
@@ -53,7 +53,7 @@ async function minutesOf({ pool }: TestDatabase, id: MachineId): Promise<readonl
   ]);
 }
 
-test("each minute counts for its day and only once, however many processes count", async (t) => {
+test("each minute counts for its day and only once, with any number of counting processes", async (t) => {
   const { env, clock, count, machine, pass } = await market(t, "2026-01-01T23:58:00Z");
   const id = await machine();
   await pass(1);
@@ -65,7 +65,7 @@ test("each minute counts for its day and only once, however many processes count
   ]);
 });
 
-test("who is away was there until it was last heard of; what was before a new connection counts neither way", async (t) => {
+test("a machine that is away was online until it was last heard; unknown time before a new connection counts neither way", async (t) => {
   const { env, clock, count, machine, pass } = await market(t);
   const id = await machine();
   await pass(10);
@@ -82,7 +82,7 @@ test("who is away was there until it was last heard of; what was before a new co
   assert.deepEqual(await minutesOf(env, id), [[20_454, 11.25, 4.5, 0, 0]]);
 });
 
-test("the absence of the server is nobody's, and after its start agents have time to come back", async (t) => {
+test("downtime of the server counts against no machine, and after its start agents have time to reconnect", async (t) => {
   const { env, clock, run, machine, pass } = await market(t);
   const id = await machine();
   await pass(3);
@@ -93,7 +93,7 @@ test("the absence of the server is nobody's, and after its start agents have tim
   assert.deepEqual(await minutesOf(env, id), [[20_454, 3, 0, 0, 0]]);
   await pass(1);
   assert.deepEqual(await minutesOf(env, id), [[20_454, 3, 1, 0, 0]]);
-  // The same without anybody saying so, as when the whole computer slept.
+  // The clock jumps without a count, as when the whole computer slept.
   clock.advance(8 * HOUR_MS);
   await pass(3);
   assert.deepEqual(await minutesOf(env, id), [[20_454, 3, 1, 0, 0]]);
@@ -103,7 +103,7 @@ test("only time in which it was listed or rented counts, and rented time by the 
   const { env, run, machine, pass } = await market(t);
   const [idle, rented, listed] = [await machine(), await machine(), await machine()];
   const instance = await run(async (tx) => anInstanceRow(tx, (await aUser(tx)).id, rented));
-  // One of its four cores.
+  // One of its four cores is rented.
   await env.pool.query(
     `insert into leases (device_id, machine_id, instance_id, generation, is_bid, price_nanos_per_device_hour, granted_at)
      select min(id), $1, $2, 1, false, 0, now() from devices where machine_id = $1`,
@@ -141,13 +141,13 @@ test("a maintenance that was announced in time is counted apart; one that was no
   assert.deepEqual(await minutesOf(env, hasty), [[20_454, 0, 7, 0, 0]]);
 });
 
-test("what is shown follows the facts, and the market hears of what it would show differently only", async (t) => {
+test("the shown reliability follows the facts, and the market hears only of visible changes", async (t) => {
   const { env, run, machine, report, pass } = await market(t);
   const [there, away, never] = [await machine(), await machine(), await machine()];
   await leave(env, away);
   await env.pool.query("update machines set is_listed = false where id = $1", [never]);
   await pass(3);
-  // A hundred hours more of the same.
+  // A hundred more hours of the same.
   await env.pool.query("update machine_days set online_ms = 360000000 where machine_id = $1", [there]);
   await env.pool.query("update machine_days set offline_ms = 36000000 where machine_id = $1", [away]);
   const told = await followMarketNews(t, env);
@@ -168,7 +168,7 @@ test("what is shown follows the facts, and the market hears of what it would sho
   assert.equal((await told()).length, 2);
 });
 
-test("facts older than thirty days are forgotten, and nobody reports a machine that is not there", async (t) => {
+test("facts older than thirty days do not count, and a machine that does not exist has no report", async (t) => {
   const { env, clock, machine, report, pass } = await market(t);
   const id = await machine();
   await pass(5);
@@ -181,7 +181,7 @@ test("facts older than thirty days are forgotten, and nobody reports a machine t
   await assert.rejects(reportReliability(env.database.kysely, undefined, clock.now()), /no such machine/);
 });
 
-test("days of long ago go, the others stay", async (t) => {
+test("days older than the kept period are deleted, the others stay", async (t) => {
   const { env, clock, machine, pass, run } = await market(t);
   const id = await machine();
   await pass(5);

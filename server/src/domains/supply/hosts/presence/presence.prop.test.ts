@@ -7,7 +7,7 @@ import { dayOf } from "./rules/reliability.ts";
 const instant = fc.date({ min: new Date("2026-01-01"), max: new Date("2026-12-31"), noInvalidDate: true });
 const later = (at: Date, ms: number) => new Date(at.getTime() + ms);
 
-test("what is counted is exactly the time since the last count, each stretch within its day", () => {
+test("a count covers exactly the time since the last one, each stretch within its day", () => {
   fc.assert(
     fc.property(instant, fc.integer({ min: 1, max: 300_000 }), (from, gapMs) => {
       const now = later(from, gapMs);
@@ -28,7 +28,7 @@ test("what is counted is exactly the time since the last count, each stretch wit
   );
 });
 
-test("whoever comes with a time that is counted already counts nothing", () => {
+test("a count up to a time that is counted already counts nothing", () => {
   fc.assert(
     fc.property(instant, fc.integer({ min: 0, max: SETTLE_MS }), (now, aheadMs) => {
       assert.deepEqual(planPresence(later(now, aheadMs), now), { kind: "wait" });

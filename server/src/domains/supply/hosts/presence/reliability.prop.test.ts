@@ -43,7 +43,7 @@ test("a new machine has exactly 0.6, one that never failed has 0.9 after 66 hour
   assert.equal(of({ offlineMs: 30n * DAY_MS }), 0);
 });
 
-test("whatever the facts, it is a ratio of four decimals", () => {
+test("for all facts, reliability is a ratio of four decimals", () => {
   fc.assert(
     fc.property(someFacts, (facts) => {
       const ppm = of(facts);
@@ -54,7 +54,7 @@ test("whatever the facts, it is a ratio of four decimals", () => {
   );
 });
 
-test("no fact moves it in the wrong direction, however little is added", () => {
+test("no fact moves it in the wrong direction, in any amount", () => {
   const more = fc.oneof(fc.constant(1n), fc.bigInt({ min: 1n, max: DAY_MS }));
   fc.assert(
     fc.property(someFacts, more, (facts, by) => {
@@ -75,7 +75,7 @@ test("24 hours of announced maintenance are free, and not an hour more", () => {
   assert.equal(of({ onlineMs, maintenanceMs: DAY_MS + HOUR_MS }), of({ onlineMs, offlineMs: HOUR_MS }));
 });
 
-test("the example of the documentation comes to what it says", () => {
+test("the example of the documentation has the documented result", () => {
   const page = readFileSync(path.join(import.meta.dirname, "../../../../../../docs/reliability.md"), "utf8");
   const value = (name: string) => {
     const text = new RegExp(`^\\| ${name} +\\| (\\d+)`, "m").exec(page)?.[1];

@@ -16,7 +16,7 @@ const MANY = 300;
 
 const heardAt = (ids: readonly MachineId[], at: Date) => ids.map((machineId) => ({ machineId, heardAt: at }));
 
-/** Machines whose clock only the test moves; spans are shown in minutes since they came. */
+/** Machines whose clock only the test moves; spans are shown in minutes since they connected. */
 async function market(t: TestContext, count = 1) {
   const env = await testDatabase(t);
   const clock = new ManualClock();
@@ -58,7 +58,7 @@ test("a machine is in touch from its registration until it was last heard of", a
   assert.deepEqual(await spansOf(ids[0]), [[0, 7]]);
 });
 
-test("whoever is back within a lease was there all the time, and later it was not", async (t) => {
+test("a machine that is back within a heartbeat lease was there all the time, and one that is back later was not", async (t) => {
   const { ids, leave, comeBack, spansOf, pass } = await market(t);
   pass(5);
   await leave();
@@ -84,7 +84,7 @@ test("the end of an older connection ends nothing", async (t) => {
   assert.deepEqual(await spansOf(ids[0]), [[0, undefined]]);
 });
 
-test("after a crash of the server machines were there up to their last word, or all the time if they are back soon", async (t) => {
+test("after a crash of the server machines were there up to their last message, or all the time if they are back soon", async (t) => {
   const { ids, run, comeBack, hear, spansOf, pass } = await market(t, 2);
   pass(5);
   await hear();
@@ -101,7 +101,7 @@ test("after a crash of the server machines were there up to their last word, or 
   ]);
 });
 
-test("a touch that nobody saw the end of ended with the last word", async (t) => {
+test("a span that no process closed ended with the last message", async (t) => {
   const { ids, comeBack, hear, spansOf, pass } = await market(t);
   pass(3);
   await hear();
@@ -127,7 +127,7 @@ test("hundreds of machines leave and come back in one transaction each", async (
   assert.deepEqual(rows, [{ spans: MANY + MANY / 2 + MANY / 2, open: MANY }]);
 });
 
-test("only what reaches into the time that is asked for is read", async (t) => {
+test("only spans that reach into the requested time are read", async (t) => {
   const { ids, leave, comeBack, spansOf, pass, run } = await market(t);
   for (let round = 0; round < 3; round += 1) {
     pass(5);

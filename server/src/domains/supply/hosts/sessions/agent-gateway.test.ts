@@ -86,7 +86,7 @@ test("a stranger keeps no connection by leaving its half of a refused handshake 
   }
 });
 
-test("what is no hello is refused before anything is stored", async (t) => {
+test("a message other than a hello is refused before anything is stored", async (t) => {
   const world = await testApp(t);
   const host = await world.host();
   await host.disconnect();
@@ -139,7 +139,7 @@ test("a second hello is refused, and the machine is away until it connects again
   assert.equal((await machine(world, host)).is_connected, true);
 });
 
-test("a machine that connects anew takes the place of its old connection, whose end changes nothing", async (t) => {
+test("a machine that reconnects replaces its old connection, whose end changes nothing", async (t) => {
   const world = await testApp(t);
   const host = await world.host();
   const user = await world.caller();
@@ -228,7 +228,7 @@ test("a machine without GPUs that gets some asks a GPU's price for them", async 
   assert.deepEqual([...(await world.offersOf(host)).keys()], [1, 2]);
 });
 
-test("a server that stops waits for what was reported and lets no agent keep it", async (t) => {
+test("a server that stops stores pending reports first, even if an agent keeps its connection open", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rent(world, user, host);
@@ -241,7 +241,7 @@ test("a server that stops waits for what was reported and lets no agent keep it"
   assert.deepEqual(world.complaints, []);
 });
 
-test("a machine was in touch until its last word, however long that waited to be stored", async (t) => {
+test("a machine was in touch until its last message, even if that waited long to be stored", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rent(world, user, host);
@@ -272,7 +272,7 @@ test("a machine was in touch until its last word, however long that waited to be
   assert.deepEqual(rows, [{ last_seen_at: saidAt, until_at: saidAt, is_safe: true }]);
 });
 
-test("a server that stops has noted every leave that it saw: nothing is noted after it closed", async (t) => {
+test("a server that stops has noted every departure that it saw: nothing is noted after it closed", async (t) => {
   const world = await testApp(t);
   const host = await world.host();
   const other = await world.env.pool.connect();

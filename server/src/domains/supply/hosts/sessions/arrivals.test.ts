@@ -65,7 +65,7 @@ test("many machines that knock at once are all let in with their devices and off
   await Promise.all(hosts.map((host) => host.disconnect()));
 });
 
-test("one that cannot be let in keeps nobody else out", async (t) => {
+test("a machine that is refused keeps no other machine out", async (t) => {
   const world = await testApp(t);
   const hosts = crowd(world, await aToken(world));
   const [thief, liar, , , victim] = hosts;
@@ -84,7 +84,7 @@ test("one that cannot be let in keeps nobody else out", async (t) => {
   await Promise.all(hosts.slice(4).map((host) => host.disconnect()));
 });
 
-test("a batch answers each arrival in its place, whoever comes twice or is revoked in it", async (t) => {
+test("a batch answers each arrival in its place, with repeated and revoked ones in it", async (t) => {
   const { database } = await testDatabase(t);
   const parts = {
     ...{ proofs: proofMaker(randomBytes(32), randomBytes), log: createLog("silent"), leaseMs: LEASE_MS },
@@ -129,7 +129,7 @@ test("a batch answers each arrival in its place, whoever comes twice or is revok
 
 const SEEN = "select last_seen_at, lease_until_at from machines where id = $1";
 
-test("heartbeats without news are acknowledged, and stored only before what is stored stops covering them", async (t) => {
+test("heartbeats without news are acknowledged, and stored only when the stored one would no longer cover them", async (t) => {
   const world = await testApp(t);
   const host = await world.host();
   const seen = async () => (await world.env.pool.query(SEEN, [host.machineId])).rows[0];
@@ -138,7 +138,7 @@ test("heartbeats without news are acknowledged, and stored only before what is s
   world.clock.advance(HEARTBEAT_MS);
   await host.report([]);
   assert.deepEqual(await seen(), first);
-  // Whatever was acknowledged may run for a lease from then on.
+  // An agent whose heartbeat was acknowledged may run for a heartbeat lease from then on.
   assert.ok(first.lease_until_at.getTime() > world.clock.now().getTime() + LEASE_MS);
   for (let passedMs = 0; passedMs < touchEveryMs(LEASE_MS); passedMs += HEARTBEAT_MS) {
     world.clock.advance(HEARTBEAT_MS);
@@ -163,11 +163,11 @@ test("a machine that leaves was seen when it was heard last, not when that was s
   assert.deepEqual(rows[0].last_seen_at, heard);
 });
 
-test("a lease that is stored ends after everything that was acknowledged under it, however long leases are", () => {
+test("a stored heartbeat lease ends after every acknowledgement that it covers, for leases of any length", () => {
   fc.assert(
     fc.property(fc.integer({ min: 20_000, max: 86_400_000 }), fc.nat({ max: 100_000 }), (leaseMs, count) => {
       const every = heartbeatMs(count, leaseMs);
-      // A few heartbeats may get lost before a lease ends.
+      // A few heartbeats may get lost before a heartbeat lease ends.
       assert.ok(every >= HEARTBEAT_MS && (every === HEARTBEAT_MS || every <= leaseMs / 4));
       const stored = new Date(0);
       assert.ok(leaseEnd(stored, leaseMs).getTime() >= touchEveryMs(leaseMs) + leaseMs);
@@ -175,7 +175,7 @@ test("a lease that is stored ends after everything that was acknowledged under i
   );
 });
 
-test("of many machines each is asked to report more seldom, so that a server hears about as much", () => {
+test("with many machines each is asked for fewer reports, so that the load of a server stays about the same", () => {
   const perSecond = (count: number) => (count * 1000) / heartbeatMs(count, LEASE_MS);
   assert.equal(heartbeatMs(1, LEASE_MS), HEARTBEAT_MS);
   assert.equal(heartbeatMs(2_500, LEASE_MS), HEARTBEAT_MS);

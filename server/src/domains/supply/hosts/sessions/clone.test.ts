@@ -1,4 +1,4 @@
-// A credential that was made by joining is good for one machine and one copy of its agent.
+// A credential that was created by joining is valid for one machine and one copy of its agent.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { soon, testApp, type TestApp } from "../../../../../../test/support/app.ts";
@@ -44,7 +44,7 @@ test("a copy that comes while the original is connected is refused and noted, an
   assert.equal(told.length, 1, "a copy that keeps trying fills no log");
 });
 
-test("a copy on another machine is refused, whatever it shows and whether or not the original is there", async (t) => {
+test("a copy on another machine is refused with every proof, and whether or not the original is connected", async (t) => {
   const { world, host, copyOf } = await joinedWorld(t);
   const { connect } = copyOf(host, "another-machine");
   await assert.rejects(connect(), /credential_cloned/);
@@ -64,7 +64,7 @@ test("a copy that took the place of the original under another name is refused",
   await host.report([]);
 });
 
-test("of an original and its copy, the one that connects first after both were stopped is the machine", async (t) => {
+test("when an original and its copy were both stopped, the one that connects first is the machine", async (t) => {
   const { host, copyOf } = await joinedWorld(t);
   const { copy, connect } = copyOf(host);
   await host.disconnect();
@@ -94,7 +94,7 @@ test("an agent that lost a welcome, or died before it stored it, is let in again
   await assert.rejects(host.connect(), /credential_cloned/, "once a later one is confirmed, the old one is a copy's");
 });
 
-test("an agent that cannot store what it is given keeps the proof that it has", async (t) => {
+test("an agent that cannot store its new proof keeps the one that it has", async (t) => {
   const { host } = await joinedWorld(t);
   const stored = host.proof;
   for (let count = 0; count < 3; count += 1) {
@@ -105,7 +105,7 @@ test("an agent that cannot store what it is given keeps the proof that it has", 
   }
 });
 
-test("an agent whose old connection is dead takes its place; what does not answer is no original", async (t) => {
+test("an agent whose old connection is dead replaces it; a connection that does not answer is no original", async (t) => {
   const world = await testApp(t);
   const joiner = aJoiner();
   const credential = await join(world, await world.caller(), joiner);
@@ -116,7 +116,7 @@ test("an agent whose old connection is dead takes its place; what does not answe
   next.proof = host.proof;
   const connected = next.connect({ gpus: [...host.gpus] });
   await host.pinged();
-  // Longer than an answer may take, and shorter than the silence for which a connection is ended anyway.
+  // Longer than an answer may take, and shorter than the silence that ends a connection anyway.
   world.clock.advance(4_000);
   await connected;
   assert.equal(await host.closed(), 4000);

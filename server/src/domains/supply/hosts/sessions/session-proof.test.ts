@@ -9,7 +9,7 @@ import { hashProof, isProofGood, proofMaker, type KnownProofs } from "./rules/se
 const machine = asId<MachineId>(7);
 const proofs = proofMaker(Buffer.alloc(32, 1), randomBytes);
 
-test("a proof tells its session to the server that made it, for the machine it was made for, and to nobody else", () => {
+test("only the server that made a proof reads its session, and only for the machine it was made for", () => {
   const proof = proofs.make(machine, 41);
   assert.equal(proofs.sessionOf(machine, proof), 41);
   assert.equal(proofs.sessionOf(asId<MachineId>(8), proof), undefined);
@@ -21,11 +21,11 @@ test("a proof tells its session to the server that made it, for the machine it w
   assert.ok(proofs.make(machine, 999_999_999_999_999).length <= 128, "the protocol has room for it");
 });
 
-test("whatever is shown in place of a proof is read without failing, and is none", () => {
+test("any other text in place of a proof is refused without an error", () => {
   fc.assert(fc.property(fc.string(), (text) => proofs.sessionOf(machine, text) === undefined));
 });
 
-/** What the server stores when it lets a machine in that showed this. */
+/** The proofs that the server stores after it let in a machine with this proof. */
 function letIn(known: KnownProofs, shown: string): { known: KnownProofs; given: string } {
   const issuedFor = proofs.sessionOf(machine, shown) ?? 0;
   const sessionNumber = Math.max(known.sessionNumber, issuedFor) + 1;
@@ -33,7 +33,7 @@ function letIn(known: KnownProofs, shown: string): { known: KnownProofs; given: 
   return { given, known: { proofSha256: hashProof(given), previousProofSha256: hashProof(shown), sessionNumber } };
 }
 
-test("of an agent and its copy, whoever confirmed a later session shuts out the other, whatever is lost on the way", () => {
+test("an agent or its copy, once it confirmed a later session, locks out the other, even if messages are lost", () => {
   const step = fc.record({
     who: fc.constantFrom("original" as const, "copy" as const),
     isWelcomeLost: fc.boolean(),

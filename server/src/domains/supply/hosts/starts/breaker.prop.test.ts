@@ -10,7 +10,7 @@ const START_MS = Date.parse("2026-01-01T00:00:00Z");
 const FRESH: Breaker = { failingSince: undefined, restsUntil: undefined, restCount: 0 };
 const renter = (id: number) => asId<UserId>(id);
 
-/** A machine that lives through failures and successes, with all that was ever noted. */
+/** A machine with a history of failures and successes. */
 class Life {
   breaker: Breaker = FRESH;
   readonly failures: Failure[] = [];
@@ -36,7 +36,7 @@ test("three failures in a row of two renters bring a rest of ten minutes, two do
   assert.equal(life.breaker.restsUntil?.getTime(), START_MS + 12 * MINUTE_MS);
 });
 
-test("a start that works in between means that nothing is in a row", () => {
+test("a successful start in between breaks the row", () => {
   const life = new Life();
   life.fail(renter(1), 0);
   life.fail(renter(2), 1);
@@ -45,7 +45,7 @@ test("a start that works in between means that nothing is in a row", () => {
   assert.equal(life.fail(renter(4), 3), false);
 });
 
-test("one renter alone needs hours, however often its starts fail", () => {
+test("failures of one renter alone need hours, even if every start fails", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 2 * HOUR_MS - 1 }), { maxLength: 60 }), (times) => {
       const life = new Life();
@@ -90,7 +90,7 @@ test("while it rests, nothing makes the rest longer", () => {
   );
 });
 
-test("of each renter at most one failure an hour counts", () => {
+test("at most one failure an hour counts for each renter", () => {
   const failures = fc.array(fc.record({ id: fc.integer({ min: 1, max: 3 }), afterMs: fc.nat(HOUR_MS) }), {
     maxLength: 60,
   });

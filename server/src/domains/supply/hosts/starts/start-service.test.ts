@@ -106,7 +106,7 @@ test("the host is told of each rest, with the last reason", async (t) => {
   assert.match(rows[0].message, /until 2026-01-01 00:10 UTC\. The last reason was: no space left$/);
 });
 
-test("a run counts once, however often it is told, and not at all when it begins in the end", async (t) => {
+test("a run counts once on any number of reports, and not at all when it begins in the end", async (t) => {
   const trial = await machineOnTrial(t);
   const [one, other] = [await trial.start(await trial.renter()), await trial.start(await trial.renter())];
   await trial.fail(one, other);
@@ -119,7 +119,7 @@ test("a run counts once, however often it is told, and not at all when it begins
   assert.deepEqual(await trial.today(), [1, 2]);
 });
 
-test("what one renter starts counts once an hour, and what the host starts for itself not at all", async (t) => {
+test("failures of one renter count once an hour, and those of the host's own jobs not at all", async (t) => {
   const trial = await machineOnTrial(t);
   const renter = await trial.renter();
   await trial.fail(...(await Promise.all([1, 2, 3, 4, 5].map(() => trial.start(renter)))));
@@ -131,7 +131,7 @@ test("what one renter starts counts once an hour, and what the host starts for i
   assert.deepEqual(await trial.today(), [0, 2]);
 });
 
-test("what the host starts for itself clears nothing that renters ran into, but shows that starts work", async (t) => {
+test("a host's own job clears no failure of renters, but shows that starts work", async (t) => {
   const trial = await machineOnTrial(t);
   await trial.fail(await trial.start(await trial.renter()), await trial.start(await trial.renter()));
   await trial.begin(await trial.start(trial.hostId));
@@ -154,7 +154,7 @@ test("a start without an answer is no fault of a machine that was away, or has j
   assert.deepEqual(await trial.today(), [0, 1]);
 });
 
-test("the first start that works is remembered, and reasons of hosts are texts that can be stored", async (t) => {
+test("the first successful start is remembered, and hosts' reasons are shortened to texts that can be stored", async (t) => {
   const trial = await machineOnTrial(t);
   assert.equal((await trial.machine()).first_start_succeeded_at, null);
   await trial.begin(await trial.start(await trial.renter()));

@@ -40,7 +40,7 @@ test("a machine without GPUs is listed by the core, simulated or not", () => {
   }
 });
 
-test("invented hosts ask the same again, each something else, around the usual price of their GPUs", () => {
+test("simulated hosts ask the same terms each time, each its own, around the usual price of their GPUs", () => {
   for (const { described, listing } of listed) assert.deepEqual(defaultListing(described, NOW), listing);
   const ratios = listed.map(
     ({ described: { gpus }, listing }) =>

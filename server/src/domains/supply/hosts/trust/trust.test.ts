@@ -9,7 +9,7 @@ import { rent } from "../../../../../../test/support/rentals.ts";
 const DAY_MS = 86_400_000;
 const REAL: Partial<FakeHostOptions> = { facts: { is_simulated: false } };
 
-/** A connected machine of somebody who is not the operator, with real GPUs. */
+/** A connected machine with real GPUs whose owner is not the operator. */
 async function strangersHost(
   world: TestApp,
   owner: TestCaller,
@@ -26,7 +26,7 @@ async function strangersHost(
   return host;
 }
 
-/** The same, with a start that worked and the past of a machine that never failed. */
+/** A stranger's host with a successful start and a history without failures. */
 async function provenHost(world: TestApp, owner: TestCaller, renter: TestCaller): Promise<FakeHost> {
   const host = await strangersHost(world, owner);
   await rent(world, renter, host);
@@ -77,7 +77,7 @@ async function people(t: TestContext) {
   return { world, owner, renter, admin };
 }
 
-test("a machine is verified when it has what it takes, loses that when it is gone for long, and gets it back", async (t) => {
+test("a machine that meets the requirements is verified, loses that after a long absence, and gets it back", async (t) => {
   const { world, owner, renter } = await people(t);
   const host = await provenHost(world, owner, renter);
   const before = await verificationOf(world, host, owner);
@@ -110,7 +110,7 @@ test("a machine is verified when it has what it takes, loses that when it is gon
   assert.equal((await searched(world, host)).verified, true);
 });
 
-test("what an administrator has decided stays until it is given back; the operator's own stay verified", async (t) => {
+test("an administrator's decision stays until it is given back to the rule; the operator's own machines stay verified", async (t) => {
   const { world, owner, renter, admin } = await people(t);
   const host = await strangersHost(world, owner);
   const own = await world.host();
@@ -150,7 +150,7 @@ test("a simulated machine of a stranger is never verified by itself", async (t) 
   assert.deepEqual([verification, missing], ["unverified", ["is_real"]]);
 });
 
-test("decisions are an administrator's, name what they want, and somebody else's machine is nobody's", async (t) => {
+test("only administrators decide, a decision names a field, and another host's machine is not found", async (t) => {
   const { world, owner, renter, admin } = await people(t);
   const host = await strangersHost(world, owner);
   assert.equal((await decide(world, host, owner, { verification: "verified" })).status, 403);
@@ -166,7 +166,7 @@ test("decisions are an administrator's, name what they want, and somebody else's
   }
 });
 
-test("anybody can recompute a reliability from what is shown of it", async (t) => {
+test("a reliability can be recomputed from its public report", async (t) => {
   const { world, owner, renter } = await people(t);
   const host = await provenHost(world, owner, renter);
   await giveDays(world, host, 23 * 3_600_000, 3_600_000);
@@ -185,7 +185,7 @@ test("anybody can recompute a reliability from what is shown of it", async (t) =
   assert.equal(body.days[0].starts_succeeded, 1);
 });
 
-test("a listing that has come to its end leaves the market, one without a fixed end does not", async (t) => {
+test("a listing leaves the market at its fixed end, and stays without one", async (t) => {
   const { world } = await people(t);
   const [fixed, rolling] = [await world.host(), await world.host()];
   await world.env.pool.query("update machines set offer_end_at = $1", [new Date(world.clock.now().getTime() + DAY_MS)]);

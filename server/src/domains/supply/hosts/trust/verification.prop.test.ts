@@ -9,7 +9,7 @@ import {
   type VerificationFacts,
 } from "./rules/verification.ts";
 
-/** A machine with eight RTX 4090 that has everything. */
+/** A machine with eight RTX 4090 that meets every requirement. */
 const GOOD: VerificationFacts = {
   isReal: true,
   hasGpus: true,
@@ -56,7 +56,7 @@ test("a machine that rents out its cores is not asked for GPUs", () => {
   assert.deepEqual(missing({ ...GOOD, gpuCount: 0, gpuMemoryMb: 0, totalMemoryMb: 0 }), ["gpu_ram"]);
 });
 
-test("what moves by itself may become a little worse before it costs the verification", () => {
+test("values that vary by themselves may become a little worse before they cost the verification", () => {
   assert.equal(decide("verified", { reliabilityPpm: 850_000 }), "verified");
   assert.equal(decide("verified", { reliabilityPpm: 849_900 }), "deverified");
   assert.equal(decide("deverified", { reliabilityPpm: 899_900 }), "deverified");

@@ -11,7 +11,7 @@ import { startCopyTask } from "../../../rental/tasks/index.ts";
 const JOINED = JSON.stringify({ kind: "transfer_joined" });
 const MEANS = { random: randomBytes, sealer: { seal: (text: string) => text, open: () => undefined } };
 
-/** Two hosts with a copy from one to the other to do, and a third that has nothing to do with it. */
+/** Two hosts with a copy to do from one to the other, and a third host without a part in it. */
 async function aWorld(t: TestContext) {
   const world = await testApp(t);
   const user = await world.caller();
@@ -33,7 +33,7 @@ async function aWorld(t: TestContext) {
   return { world, here, there, other, id, task };
 }
 
-/** A line that was let in, with what it has heard; or what it was refused with. */
+/** An admitted connection with the bytes that it received; or the status that refused it. */
 async function line(host: FakeHost, path: string) {
   const socket = host.dial(path);
   const heard: (string | number)[] = [];
@@ -48,7 +48,7 @@ async function line(host: FakeHost, path: string) {
 
 const closed = (socket: WebSocket) => once(socket, "close").then(([code]) => code as number);
 
-test("only the two hosts of a copy get a line, each for its own half, and only while there is something to do", async (t) => {
+test("only the two hosts of a copy are connected, each for its own half, and only while its task is open", async (t) => {
   const { here, there, other, id, task } = await aWorld(t);
   for (const [host, path] of [
     [other, `transfer/${id}/send`],
@@ -71,7 +71,7 @@ test("only the two hosts of a copy get a line, each for its own half, and only w
   assert.equal((await line(there, `transfer/${id}/receive`)).status, 404);
 });
 
-test("what one says reaches the other in order, and its end ends both", async (t) => {
+test("bytes of one side reach the other in order, and its end ends both connections", async (t) => {
   const { here, there, id } = await aWorld(t);
   const [to, from] = [await line(there, `transfer/${id}/receive`), await line(here, `transfer/${id}/send`)];
   await soon("the sender to be told", () => from.heard.length === 1);
@@ -87,7 +87,7 @@ test("what one says reaches the other in order, and its end ends both", async (t
   assert.deepEqual(from.heard, [JOINED, "end"], "what was said before arrives");
 });
 
-test("a reader that does not read holds the writer up", async (t) => {
+test("a reader that does not read pauses the writer", async (t) => {
   const { here, there, id } = await aWorld(t);
   const [to, from] = [await line(there, `transfer/${id}/receive`), await line(here, `transfer/${id}/send`)];
   await soon("both to be joined", () => from.heard.length + to.heard.length === 2);
@@ -97,13 +97,13 @@ test("a reader that does not read holds the writer up", async (t) => {
   const write = () => from.socket.send(piece, (problem) => problem ?? (written += 1));
   for (let count = 0; count < 64; count += 1) write();
   await soon("some of it to be taken", () => written > 0);
-  // What the kernel holds for two connections is some megabytes; the server adds one or two.
+  // The kernel buffers some megabytes for two connections; the server adds one or two.
   await soon("it to come to rest", () => from.socket.bufferedAmount > 0 && written < 64);
   to.socket.resume();
   await soon("all of it", () => to.heard.length === 65);
 });
 
-test("who speaks before anybody listens is cut off, and who comes again takes the place of the older line", async (t) => {
+test("a host that sends before the other listens is cut off, and a host that connects again replaces its older connection", async (t) => {
   const { world, here, there, id } = await aWorld(t);
   const early = await line(here, `transfer/${id}/send`);
   const cut = closed(early.socket);
@@ -115,14 +115,14 @@ test("who speaks before anybody listens is cut off, and who comes again takes th
   const newer = await line(here, `transfer/${id}/send`);
   assert.deepEqual(await Promise.all([olderGone, peerGone]), [4410, 4410]);
   const back = await line(there, `transfer/${id}/receive`);
-  await soon("both to be joined anew", () => newer.heard.length + back.heard.length === 2);
+  await soon("both to be joined again", () => newer.heard.length + back.heard.length === 2);
   const silent = [closed(newer.socket), closed(back.socket)];
-  // One look finds that they spoke since the last one, the next that they did not.
+  // The first check finds that they spoke since the last one, the second that they did not.
   world.clock.advance(240_000);
   assert.deepEqual(await Promise.all(silent), [1006, 1006]);
 });
 
-test("who waits in vain is sent away", async (t) => {
+test("a host whose other side does not come is disconnected", async (t) => {
   const { world, here, id } = await aWorld(t);
   const alone = await line(here, `transfer/${id}/send`);
   const sentAway = closed(alone.socket);

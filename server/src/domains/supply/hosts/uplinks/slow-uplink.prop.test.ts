@@ -11,7 +11,7 @@ const narrower = (one: LineSpeed, other: LineSpeed, share: number): LineSpeed =>
   downMbps: Math.min(one.downMbps, other.downMbps) * share,
 });
 
-test("a host that declares its true line is not flagged, however narrow the server's line is and however fast others are", () => {
+test("a host that declares its true uplink is not flagged, for any speed of the server's uplink and of other hosts", () => {
   const share = fc.double({ min: 0.101, max: 1, noNaN: true });
   const property = fc.property(lines, lines, lines, share, share, (own, server, other, ownShare, otherShare) => {
     const measured = measuredOf(narrower(own, server, ownShare));
@@ -20,7 +20,7 @@ test("a host that declares its true line is not flagged, however narrow the serv
   fc.assert(property);
 });
 
-test("a line that is declared more than ten times as fast as it is measured is flagged where the server carried more", () => {
+test("an uplink that is declared more than ten times as fast as it is measured is flagged where the server carried more", () => {
   const factor = fc.double({ min: 10.1, max: 1_000, noNaN: true });
   fc.assert(
     fc.property(lines, factor, factor, (own, lie, carried) => {

@@ -8,7 +8,7 @@ import { storeLineProbe } from "./probe-service.ts";
 
 const DAY_MS = 86_400_000;
 
-test("a declared line that a week of measurements contradicts by far is flagged, and holds no payout", async (t) => {
+test("a declared uplink that a week of measurements contradicts by far is flagged, and holds no payout", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const admin = await aCaller(world.env.database, { isAdmin: true });
