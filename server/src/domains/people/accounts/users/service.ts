@@ -18,7 +18,7 @@ import { parseSshPublicKey } from "../ssh-keys/rules/ssh-public-key.ts";
 import { countSubaccounts, findTopAccount, insertUser, updateUser, type UserInsert } from "./store.ts";
 import { notForTeams } from "./rules/user.ts";
 
-/** The answer to a stranger who wants an account of a server whose operator makes them. */
+/** The error for a sign-up on a server whose operator creates all accounts. */
 export function signupClosed(): AppError {
   return forbidden("Sign-up is closed on this server. Ask its operator for an account.", "signup_closed");
 }
