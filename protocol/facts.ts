@@ -34,7 +34,7 @@ export const MachineFacts = Type.Object({
 });
 export type MachineFacts = Static<typeof MachineFacts>;
 
-/** One GPU. `uuid` is the identity that a lease names; two GPUs never share one. */
+/** One GPU. `uuid` is the identity that a GPU grant names; two GPUs never share one. */
 export const GpuFacts = Type.Object({
   uuid: Type.String({ minLength: 1, maxLength: 128 }),
   index: Type.Integer({ minimum: 0, maximum: 1023 }),

@@ -28,15 +28,15 @@ export type ServerList = Static<typeof ServerList>;
 const PASS = /^berth-pass\.(\d{1,10})\.([A-Za-z0-9_-]{43})$/;
 const CHALLENGE = /^[A-Za-z0-9_-]{16,64}$/;
 
-/** The pass that an agent shows in place of its credential. The seal is an HMAC-SHA256 of `passText` in base64url. */
-export function writePass(credentialId: string, seal: string): string {
-  return `berth-pass.${credentialId}.${seal}`;
+/** The pass that an agent shows in place of its credential. The signature is an HMAC-SHA256 of `passText` in base64url. */
+export function writePass(credentialId: string, signature: string): string {
+  return `berth-pass.${credentialId}.${signature}`;
 }
 
-/** The id of the credential that a pass stands for, and its seal; undefined for what is no pass. */
-export function readPass(token: string): { readonly credentialId: number; readonly seal: string } | undefined {
-  const [, id, seal] = PASS.exec(token) ?? [];
-  return id === undefined || seal === undefined ? undefined : { credentialId: Number(id), seal };
+/** The id of the credential that a pass stands for, and its signature; undefined for what is no pass. */
+export function readPass(token: string): { readonly credentialId: number; readonly signature: string } | undefined {
+  const [, id, signature] = PASS.exec(token) ?? [];
+  return id === undefined || signature === undefined ? undefined : { credentialId: Number(id), signature };
 }
 
 /** The text that an agent signs to show that it has the key: good at this address alone. */

@@ -73,8 +73,8 @@ export const USAGE = `usage: berth agent [options]        (each option also as e
   --public-ip ADDRESS   where renters reach this machine          BERTH_AGENT_PUBLIC_IP    of the interface that leads out
   --bind ADDRESS        where ports are published                 BERTH_AGENT_BIND         the public address
   --port-range A-B      external ports for renters                BERTH_AGENT_PORT_RANGE   20000-29999
-  --inet-up MBPS        what the line sends, in Mbit/s            BERTH_AGENT_INET_UP      speed of the interface
-  --inet-down MBPS      what the line receives, in Mbit/s         BERTH_AGENT_INET_DOWN    speed of the interface
+  --inet-up MBPS        what the uplink sends, in Mbit/s          BERTH_AGENT_INET_UP      speed of the interface
+  --inet-down MBPS      what the uplink receives, in Mbit/s       BERTH_AGENT_INET_DOWN    speed of the interface
   --docker-socket PATH  Docker Engine                             BERTH_AGENT_DOCKER_SOCKET /var/run/docker.sock
   --state-dir PATH      notes and logs                            BERTH_AGENT_STATE_DIR    .berth/agent
   --allow-registries LIST  registries in this network for renters BERTH_AGENT_ALLOW_REGISTRIES none

@@ -20,7 +20,7 @@ const CAPABILITIES = [
 const PIDS_LIMIT = 16_384;
 /** Rented memory for each allowed process: the kernel does not count all memory of a process as the renter's. */
 const MEMORY_BYTES_PER_PID = 512 * 1024;
-const PIDS_FLOOR = 1_024;
+const PIDS_MIN = 1_024;
 const NANO_CPUS_PER_MILLI = 1e6;
 /** Share of the memory for /dev/shm: Docker's 64 MB are too small for data loaders that share tensors. */
 const SHM_SHARE_OF_MEMORY = 0.5;
@@ -84,7 +84,7 @@ function portName(port: PortBinding): string {
 
 function pidsLimit(memoryBytes: number): number {
   if (memoryBytes === 0) return PIDS_LIMIT;
-  return Math.max(PIDS_FLOOR, Math.min(PIDS_LIMIT, Math.floor(memoryBytes / MEMORY_BYTES_PER_PID)));
+  return Math.max(PIDS_MIN, Math.min(PIDS_LIMIT, Math.floor(memoryBytes / MEMORY_BYTES_PER_PID)));
 }
 
 function limits(spec: ContainerSpec): object {
@@ -106,7 +106,7 @@ function portBindings(spec: ContainerSpec): Record<string, object[]> {
   return bindings;
 }
 
-/** Devices by name, never a count or "all": which GPUs a container sees is decided by its lease alone. */
+/** Devices by name, never a count or "all": a container sees the GPUs of its GPU grants alone. */
 function deviceRequests(gpuUuids: readonly string[]): object[] {
   if (gpuUuids.length === 0) return [];
   return [{ Driver: "nvidia", DeviceIDs: gpuUuids, Capabilities: [["gpu"]] }];

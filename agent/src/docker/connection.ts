@@ -30,9 +30,9 @@ const CALL_TIMEOUT_MS = 120_000;
 const NOT_MODIFIED = 304;
 
 /**
- * Speaks to one socket, with a connection for each call: one that a restarted daemon has left behind is never used. The
- * usual client libraries would keep an SSH library in the agent's memory for that. `version` is a prefix such as `v1.41`;
- * without it the daemon uses its newest.
+ * Speaks to one socket, with a connection for each call: one that a restarted daemon has left behind is never used.
+ * `version` is a prefix such as `v1.41`; without it the daemon uses its newest. docs/adr/0045-own-docker-client.md has the
+ * reasons for a client of our own.
  */
 export function connectDocker(socketPath: string, version?: string): DockerConnection {
   const prefix = version === undefined ? "" : `/${version}`;

@@ -11,16 +11,16 @@ import {
   heedNotices,
   takeNotices,
   type Moment,
-  type Standing,
-  type Standings,
-} from "./standing.ts";
+  type TakenNotice,
+  type TakenNotices,
+} from "./taken-notices.ts";
 
 export type NoticeDependencies = {
   readonly clock: Clock;
   readonly engine: Engine;
   readonly log: Log;
   /** Eviction notices that an earlier process of this boot noted. */
-  readonly noted: Standings;
+  readonly noted: TakenNotices;
   /** The run of an instance is over now: look what is to be done. */
   readonly onDue: () => void;
 };
@@ -30,7 +30,7 @@ type Round = {
   readonly containerId: string;
   readonly generation: number;
   readonly ended: AbortController;
-  standing: Standing;
+  taken: TakenNotice;
   /** The newest telling: one waits for the other. */
   telling: Promise<boolean>;
 };
@@ -51,7 +51,7 @@ export class NoticeKeeper {
   readonly #rounds = new Map<number, Round>();
   /** Removals of earlier notices under way, by container. */
   readonly #forgetting = new Map<string, Promise<void>>();
-  #standings: Standings;
+  #takenNotices: TakenNotices;
   /** Orders by instance; undefined until the server has sent them. */
   #orders: ReadonlyMap<number, DesiredInstance> | undefined;
   /** Instances that may stay after all. */
@@ -59,41 +59,42 @@ export class NoticeKeeper {
 
   constructor(deps: NoticeDependencies) {
     this.#deps = deps;
-    this.#standings = deps.noted;
+    this.#takenNotices = deps.noted;
   }
 
-  get standings(): Standings {
-    return this.#standings;
+  get takenNotices(): TakenNotices {
+    return this.#takenNotices;
   }
 
   setOrders(orders: ReadonlyMap<number, DesiredInstance>): void {
     this.#orders = orders;
-    const before = this.#standings;
-    this.#standings = takeNotices(before, orders.values(), this.#moment());
+    const before = this.#takenNotices;
+    this.#takenNotices = takeNotices(before, orders.values(), this.#moment());
     for (const [instanceId, { generation, isOver }] of before) {
       const order = orders.get(instanceId);
-      const isKept = isOver || this.#standings.has(instanceId);
+      const isKept = isOver || this.#takenNotices.has(instanceId);
       if (!isKept && order?.run === "running" && order.generation === generation) this.#relieved.add(instanceId);
     }
   }
 
   /** Looks at what runs, and begins and ends what is due inside. `isBusy` tells where something is being done. */
   look(containers: readonly OwnContainer[], isBusy: (instanceId: number) => boolean): void {
-    if (!this.#orders || (this.#standings.size === 0 && this.#rounds.size === 0 && this.#relieved.size === 0)) return;
+    if (!this.#orders || (this.#takenNotices.size === 0 && this.#rounds.size === 0 && this.#relieved.size === 0))
+      return;
     const { monotonicMs } = this.#moment();
-    this.#standings = endNotices(this.#standings, { monotonicMs, containers, isBusy });
+    this.#takenNotices = endNotices(this.#takenNotices, { monotonicMs, containers, isBusy });
     for (const own of containers) {
       if (own.container.phase !== "running") continue;
-      const standing = this.#standings.get(own.instanceId);
-      if (standing && !standing.isOver && standing.generation === own.generation) this.#keepRound(own, standing);
-      else if (!standing && this.#relieved.has(own.instanceId)) {
+      const taken = this.#takenNotices.get(own.instanceId);
+      if (taken && !taken.isOver && taken.generation === own.generation) this.#keepRound(own, taken);
+      else if (!taken && this.#relieved.has(own.instanceId)) {
         this.forget(own.container.id, this.#rounds.get(own.instanceId)?.telling);
       }
     }
     this.#relieved.clear();
     for (const [instanceId, round] of this.#rounds) {
-      const standing = this.#standings.get(instanceId);
-      if (standing && !standing.isOver && standing.generation === round.generation) continue;
+      const taken = this.#takenNotices.get(instanceId);
+      if (taken && !taken.isOver && taken.generation === round.generation) continue;
       round.ended.abort();
       this.#rounds.delete(instanceId);
     }
@@ -101,13 +102,13 @@ export class NoticeKeeper {
 
   /** The orders as the plan takes them: an order whose run is over under its notice asks for a stopped instance. */
   heed(orders: readonly DesiredInstance[]): readonly DesiredInstance[] {
-    return heedNotices(orders, this.#standings);
+    return heedNotices(orders, this.#takenNotices);
   }
 
   /** Milliseconds left of a run's eviction notice; undefined without one. */
   remainingMs(instanceId: number): number | undefined {
-    const standing = this.#standings.get(instanceId);
-    return standing && standing.endsAtMs - this.#deps.clock.monotonicMs();
+    const taken = this.#takenNotices.get(instanceId);
+    return taken && taken.endsAtMs - this.#deps.clock.monotonicMs();
   }
 
   /** Removes inside a container the file and the address of an earlier notice. */
@@ -130,25 +131,25 @@ export class NoticeKeeper {
     return { monotonicMs: clock.monotonicMs(), nowMs: clock.now().getTime() };
   }
 
-  #keepRound(own: OwnContainer, standing: Standing): void {
+  #keepRound(own: OwnContainer, taken: TakenNotice): void {
     const { instanceId, container, generation } = own;
     const before = this.#rounds.get(instanceId);
     if (before && before.containerId === container.id && before.generation === generation) {
-      const last = before.standing;
-      before.standing = standing;
-      if (isSame(last, standing)) return;
+      const last = before.taken;
+      before.taken = taken;
+      if (isSame(last, taken)) return;
       before.telling = before.telling.then(() => this.#tell(instanceId, before));
-      if (last.endsAtMs !== standing.endsAtMs) void this.#endInTime(before);
+      if (last.endsAtMs !== taken.endsAtMs) void this.#endInTime(before);
       return;
     }
     before?.ended.abort();
     const telling = Promise.resolve(false);
     const ended = new AbortController();
-    const round: Round = { containerId: container.id, generation, ended, standing, telling };
+    const round: Round = { containerId: container.id, generation, ended, taken, telling };
     this.#rounds.set(instanceId, round);
-    const remainingMs = Math.round(standing.endsAtMs - this.#deps.clock.monotonicMs());
+    const remainingMs = Math.round(taken.endsAtMs - this.#deps.clock.monotonicMs());
     this.#deps.log.info(
-      { instance_id: instanceId, generation, reason: standing.reason, remaining_ms: remainingMs },
+      { instance_id: instanceId, generation, reason: taken.reason, remaining_ms: remainingMs },
       "the instance has an eviction notice",
     );
     void this.#endInTime(round);
@@ -158,8 +159,8 @@ export class NoticeKeeper {
 
   async #endInTime(round: Round): Promise<void> {
     const { clock, onDue } = this.#deps;
-    const { endsAtMs } = round.standing;
-    const isCurrent = () => !round.ended.signal.aborted && round.standing.endsAtMs === endsAtMs;
+    const { endsAtMs } = round.taken;
+    const isCurrent = () => !round.ended.signal.aborted && round.taken.endsAtMs === endsAtMs;
     // Timers may be a little early.
     for (let leftMs = 1; leftMs > 0 && isCurrent(); leftMs = endsAtMs - clock.monotonicMs()) {
       await clock.sleep(Math.max(1, endsAtMs - clock.monotonicMs()), round.ended.signal);
@@ -188,7 +189,7 @@ export class NoticeKeeper {
     const { signal } = round.ended;
     await this.#forgetting.get(round.containerId);
     if (signal.aborted) return true;
-    const text = describeInterruption(round.standing, this.#moment());
+    const text = describeInterruption(round.taken, this.#moment());
     const told = await this.#exec(round.containerId, tellScript(text, round.generation));
     if (told?.exitCode === 0) return told.stdout.trim() !== "again";
     if (attempt === TELL_ATTEMPTS)
@@ -218,9 +219,9 @@ export class NoticeKeeper {
   }
 
   #handOver(instanceId: number, { generation }: Round): void {
-    const standing = this.#standings.get(instanceId);
-    if (standing?.generation !== generation) return;
-    this.#standings = new Map(this.#standings).set(instanceId, { ...standing, isOver: true });
+    const taken = this.#takenNotices.get(instanceId);
+    if (taken?.generation !== generation) return;
+    this.#takenNotices = new Map(this.#takenNotices).set(instanceId, { ...taken, isOver: true });
     this.#deps.onDue();
   }
 
@@ -240,7 +241,7 @@ export class NoticeKeeper {
   }
 }
 
-function isSame(a: Standing, b: Standing): boolean {
+function isSame(a: TakenNotice, b: TakenNotice): boolean {
   return a.reason === b.reason && a.message === b.message && a.endsAtMs === b.endsAtMs;
 }
 

@@ -19,7 +19,7 @@ export class ContainerBook {
   readonly #clock: Clock;
   readonly #containers = new Map<string, OwnContainer>();
   /** Highest generation applied to an instance. */
-  readonly #floors = new Map<number, number>();
+  readonly #appliedGenerations = new Map<number, number>();
   /** Container id → why it was stopped although its run is not over. */
   readonly #halted: Map<string, string>;
   readonly #usage = new Map<string, NonNullable<ObservedInstance["usage"]>>();
@@ -45,8 +45,8 @@ export class ContainerBook {
     return [...this.#containers.values()];
   }
 
-  get floors(): ReadonlyMap<number, number> {
-    return this.#floors;
+  get appliedGenerations(): ReadonlyMap<number, number> {
+    return this.#appliedGenerations;
   }
 
   get halted(): ReadonlyMap<string, string> {
@@ -80,7 +80,7 @@ export class ContainerBook {
     if (before === undefined) this.meters.finishOlder(own);
     if (before === undefined && this.#isUnseen(own)) this.#runningBeforeBoot.add(container.id);
     if (container.phase === "running") this.#runningBeforeBoot.delete(container.id);
-    this.raiseFloor(own.instanceId, own.generation);
+    this.noteApplied(own.instanceId, own.generation);
     this.#count(own);
   }
 
@@ -130,12 +130,12 @@ export class ContainerBook {
     this.#engineLostAtMs ??= this.#clock.now().getTime();
   }
 
-  raiseFloor(instanceId: number, generation: number): void {
-    this.#floors.set(instanceId, Math.max(generation, this.#floors.get(instanceId) ?? 0));
+  noteApplied(instanceId: number, generation: number): void {
+    this.#appliedGenerations.set(instanceId, Math.max(generation, this.#appliedGenerations.get(instanceId) ?? 0));
   }
 
-  keepFloors(instanceIds: ReadonlyMap<number, unknown>): void {
-    for (const id of this.#floors.keys()) if (!instanceIds.has(id)) this.#floors.delete(id);
+  keepApplied(instanceIds: ReadonlyMap<number, unknown>): void {
+    for (const id of this.#appliedGenerations.keys()) if (!instanceIds.has(id)) this.#appliedGenerations.delete(id);
   }
 
   countAll(): void {
@@ -147,7 +147,7 @@ export class ContainerBook {
     const kept = new Set<string>();
     for (const own of this.#containers.values()) kept.add(meterKey(own.instanceId, own.generation));
     for (const [instanceId, generation] of generations) {
-      kept.add(meterKey(instanceId, Math.max(generation, this.#floors.get(instanceId) ?? 0)));
+      kept.add(meterKey(instanceId, Math.max(generation, this.#appliedGenerations.get(instanceId) ?? 0)));
     }
     this.meters.prune(kept);
   }

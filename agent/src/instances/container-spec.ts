@@ -21,7 +21,7 @@ export type SpecContext = {
   readonly publicIpaddr: string;
   readonly bindAddress: string;
   readonly cpuCores: number;
-  /** Devices that exist; declared and simulated ones are leased but never passed. */
+  /** Devices that exist; declared and simulated ones are granted but never passed. */
   readonly realGpuUuids: ReadonlySet<string>;
 };
 

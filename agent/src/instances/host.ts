@@ -1,5 +1,5 @@
 import type { Container, EngineFailure } from "../engine/engine.ts";
-import { recallNotices } from "../eviction-notice/standing.ts";
+import { recallNotices } from "../eviction-notice/taken-notices.ts";
 import { NoticeKeeper } from "../eviction-notice/keeper.ts";
 import { ImageCache } from "../images/image-cache.ts";
 import { meterKey } from "../meters/meters.ts";
@@ -136,8 +136,8 @@ export class Host {
     this.#orders = new Map(desired.instances.map((order) => [order.instanceId, order]));
     this.#appliedVersion = desired.version;
     this.#jobs.follow(this.#orders);
-    this.#book.keepFloors(this.#orders);
-    for (const order of desired.instances) this.#book.raiseFloor(order.instanceId, order.generation);
+    this.#book.keepApplied(this.#orders);
+    for (const order of desired.instances) this.#book.noteApplied(order.instanceId, order.generation);
     this.#pruneMeters();
     this.#doors.setOrders(desired.instances);
     this.#notices.setOrders(this.#orders);
@@ -177,7 +177,7 @@ export class Host {
       orders: this.#notices.heed([...(this.#orders?.values() ?? [])]),
       containers: isListed ? this.#book.all : undefined,
       disks: this.#disks,
-      floors: this.#book.floors,
+      appliedGenerations: this.#book.appliedGenerations,
       activities: this.#jobs.activities,
       setbacks: this.#jobs.setbacks,
       halted: this.#book.halted,
@@ -207,7 +207,7 @@ export class Host {
   notes(): Omit<Notes, "bootId" | "lease"> | undefined {
     if (!this.#watch.isListed) return undefined;
     const [keys, pulledImages] = [this.#doors.notes(), this.#images.notes()];
-    const notices = Object.fromEntries(this.#notices.standings);
+    const notices = Object.fromEntries(this.#notices.takenNotices);
     return { ...this.#book.notes(), keys, pulledImages, guardedImages: [...this.#guardedImages], notices };
   }
 
@@ -264,7 +264,7 @@ export class Host {
       containers: this.#book.all,
       disks: this.#disks,
       recipeOf: (order) => recipeOf(order, realGpuUuids),
-      floors: this.#book.floors,
+      appliedGenerations: this.#book.appliedGenerations,
       halted: new Set(this.#book.halted.keys()),
       isLeaseLive: this.#isLeaseLive,
     });

@@ -7,7 +7,7 @@ const NOTHING: ObserveInput = {
   orders: [],
   containers: [],
   disks: new Set(),
-  floors: new Map(),
+  appliedGenerations: new Map(),
   activities: new Map(),
   setbacks: new Map(),
   halted: new Map(),

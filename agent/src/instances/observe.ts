@@ -21,7 +21,7 @@ export type ObserveInput = {
   readonly containers: readonly OwnContainer[] | undefined;
   /** Instances that have a disk here; undefined until the host has looked. */
   readonly disks: ReadonlySet<number> | undefined;
-  readonly floors: ReadonlyMap<number, number>;
+  readonly appliedGenerations: ReadonlyMap<number, number>;
   readonly activities: ReadonlyMap<number, Activity>;
   readonly setbacks: ReadonlyMap<number, Setback>;
   /** Container id → why the agent stopped it. */
@@ -85,7 +85,7 @@ function viewOf(
   own: OwnContainer | undefined,
   input: ObserveInput,
 ): View | undefined {
-  const stale = order !== undefined && isStale(order, own, input.floors.get(instanceId));
+  const stale = order !== undefined && isStale(order, own, input.appliedGenerations.get(instanceId));
   const activity = input.activities.get(instanceId);
   if (order?.run === "stopped" && !stale && !own && input.containers !== undefined) {
     // Making a container starts no process, so the instance is stopped whether that succeeds or not.
@@ -103,10 +103,10 @@ function viewOf(
   if (input.containers === undefined || input.disks === undefined) {
     return { state: "failed", generation: order.generation, text: "the container engine has not answered yet" };
   }
-  const floor = Math.max(order.generation, input.floors.get(instanceId) ?? 0);
+  const applied = Math.max(order.generation, input.appliedGenerations.get(instanceId) ?? 0);
   if (stale || order.run === "absent") {
-    if (input.disks.has(instanceId)) return { state: "stopping", generation: floor, text: "removing its disk" };
-    return { state: "absent", generation: floor, text: "nothing is left" };
+    if (input.disks.has(instanceId)) return { state: "stopping", generation: applied, text: "removing its disk" };
+    return { state: "absent", generation: applied, text: "nothing is left" };
   }
   return { state: "starting", generation: order.generation, text: "waiting to be created" };
 }

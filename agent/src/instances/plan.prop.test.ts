@@ -89,7 +89,7 @@ function inputOf(world: World, desired: readonly DesiredInstance[], isLeaseLive 
   const own = [...world.containers.values()].map(readIdentity).filter((one) => one !== undefined);
   const recipeOf = (one: DesiredInstance) => String(one.gpuUuids.length);
   const { disks, halted } = world;
-  return { orders: desired, containers: own, disks, recipeOf, floors: new Map(), halted, isLeaseLive };
+  return { orders: desired, containers: own, disks, recipeOf, appliedGenerations: new Map(), halted, isLeaseLive };
 }
 
 /** The effect of one action, in the smallest possible model of the engine and the jobs. */

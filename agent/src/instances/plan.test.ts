@@ -44,7 +44,7 @@ function kinds(
     containers,
     disks: new Set(),
     recipeOf: () => "",
-    floors: new Map(),
+    appliedGenerations: new Map(),
     halted: new Set<string>(),
     isLeaseLive: true,
     ...changes,
@@ -69,7 +69,7 @@ describe("plan", () => {
         containers: [own(exited)],
         disks: new Set([1]),
         recipeOf: () => recipe,
-        floors: new Map(),
+        appliedGenerations: new Map(),
         halted: new Set(),
         isLeaseLive: true,
       }).map((action) => (action.kind === "remove" ? action.keepsDisk : action.kind));
@@ -103,7 +103,7 @@ describe("plan", () => {
   it("a stale order is ignored, also after the container has gone", () => {
     assert.deepEqual(kinds([order(1, { generation: 0, run: "absent" })], [own()]), []);
     assert.deepEqual(kinds([order(1, { generation: 0, run: "stopped" })], [own()]), []);
-    assert.deepEqual(kinds([order(1, { generation: 1 })], [], { floors: new Map([[1, 2]]) }), []);
+    assert.deepEqual(kinds([order(1, { generation: 1 })], [], { appliedGenerations: new Map([[1, 2]]) }), []);
   });
 
   it("a process that ended by itself stays ended; one that the agent stopped goes on under its generation", () => {

@@ -1,7 +1,7 @@
 import type { DesiredInstance } from "../wire/messages.ts";
 import { pendingName, settledName, type OwnContainer } from "./identity.ts";
 
-/** Why a container is stopped: by order, for a newer run, or since nobody vouches for its lease any more. */
+/** The reason of a stop: an order, a newer run, or the end of the heartbeat lease. */
 export type StopReason = "order" | "restart" | "lease";
 
 export type Action =
@@ -27,7 +27,7 @@ export type PlanInput = {
   /** The recipe of a container that would be made for the order now (`recipe.ts`). */
   readonly recipeOf: (order: DesiredInstance) => string;
   /** Highest generation ever applied to an instance that the server still lists. */
-  readonly floors: ReadonlyMap<number, number>;
+  readonly appliedGenerations: ReadonlyMap<number, number>;
   /** Ids of containers whose last end was the agent's own doing; the others ended by themselves. */
   readonly halted: ReadonlySet<string>;
   readonly isLeaseLive: boolean;
@@ -61,8 +61,8 @@ export function plan(input: PlanInput): Action[] {
 }
 
 /** An order is stale when the instance has already been brought to a newer generation. */
-export function isStale(order: DesiredInstance, own: OwnContainer | undefined, floor: number | undefined): boolean {
-  return order.generation < Math.max(own?.generation ?? 0, floor ?? 0);
+export function isStale(order: DesiredInstance, own: OwnContainer | undefined, applied: number | undefined): boolean {
+  return order.generation < Math.max(own?.generation ?? 0, applied ?? 0);
 }
 
 /** The newest container of one instance first; the running one of equals, so that a copy never displaces it. */
@@ -80,7 +80,7 @@ function stopRunning(containers: readonly OwnContainer[]): Action[] {
 
 function planMissing(order: DesiredInstance, input: PlanInput): Action | undefined {
   const { instanceId } = order;
-  if (isStale(order, undefined, input.floors.get(instanceId))) return undefined;
+  if (isStale(order, undefined, input.appliedGenerations.get(instanceId))) return undefined;
   if (order.run === "absent") return input.disks.has(instanceId) ? { kind: "erase", instanceId } : undefined;
   if (!input.isLeaseLive) return undefined;
   return { kind: "create", order };
@@ -90,7 +90,7 @@ function planExisting(order: DesiredInstance, own: OwnContainer, input: PlanInpu
   const isRunning = own.container.phase === "running";
   if (!input.isLeaseLive && isRunning) return { kind: "stop", own, reason: "lease" };
   if (own.isUnsettled) return { kind: "rename", own, name: settledName(own.instanceId, own.generation) };
-  if (isStale(order, own, input.floors.get(order.instanceId))) return undefined;
+  if (isStale(order, own, input.appliedGenerations.get(order.instanceId))) return undefined;
   switch (order.run) {
     case "absent":
       return { kind: "remove", own, keepsDisk: false };

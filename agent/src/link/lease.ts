@@ -1,6 +1,6 @@
 import type { Notes } from "../instances/notes.ts";
 
-/** Length of a lease until a server has named its own. */
+/** Length of a heartbeat lease until a server has named its own. */
 const DEFAULT_LEASE_MS = 60_000;
 
 /**

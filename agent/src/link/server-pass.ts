@@ -4,7 +4,7 @@ import { passText, proofText, writePass } from "../../../protocol/index.ts";
 /** The pass for one address, shown there in place of the credential. `passKey` came with a server's welcome. */
 export function makePass(passKey: string, address: string): string {
   const [id = "", key = ""] = passKey.split(".");
-  return writePass(id, sealOf(key, passText(address)));
+  return writePass(id, signatureOf(key, passText(address)));
 }
 
 /** True when the server at an address has the same key, and publishes that address. */
@@ -15,10 +15,10 @@ export function isServerProof(
   const [, key = ""] = passKey.split(".");
   const text = proofText(address, challenge);
   if (text === undefined) return false;
-  const [shown, expected] = [Buffer.from(proof), Buffer.from(sealOf(key, text))];
+  const [shown, expected] = [Buffer.from(proof), Buffer.from(signatureOf(key, text))];
   return shown.length === expected.length && timingSafeEqual(shown, expected);
 }
 
-function sealOf(key: string, text: string): string {
+function signatureOf(key: string, text: string): string {
   return createHmac("sha256", key).update(text).digest("base64url");
 }

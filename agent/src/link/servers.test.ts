@@ -78,9 +78,9 @@ test("no address but home ever gets the credential, and what another one gets is
     assert.ok(!shown.includes("the-credential") && !shown.includes(KEY));
     const pass = readPass(shown);
     assert.ok(pass);
-    const sealFor = (one: string) => createHmac("sha256", KEY).update(passText(one)).digest("base64url");
-    assert.equal(pass.seal, sealFor(address));
-    for (const other of [HOME, THREE]) assert.notEqual(pass.seal, sealFor(other), "no other server takes it");
+    const signatureFor = (one: string) => createHmac("sha256", KEY).update(passText(one)).digest("base64url");
+    assert.equal(pass.signature, signatureFor(address));
+    for (const other of [HOME, THREE]) assert.notEqual(pass.signature, signatureFor(other), "no other server takes it");
   }
 });
 

@@ -87,7 +87,7 @@ type Connection = {
 
 /**
  * The link of one host to the control plane: it carries the desired set down and the observed set up, reconnects for
- * ever, and holds the lease. All timing goes through one ticker, so that a thousand hosts fit into one process.
+ * ever, and holds the heartbeat lease. All timing goes through one ticker, so that a thousand hosts fit into one process.
  */
 export class Session {
   readonly #deps: SessionDependencies;

@@ -22,7 +22,7 @@ export function parseDeclaredGpus(text: string): readonly DeclaredModel[] | stri
   return total > MAX_GPUS ? `at most ${MAX_GPUS} GPUs can be declared` : declared;
 }
 
-/** Facts of GPUs that an operator declares for development. They are leased like others and passed to no container. */
+/** Facts of GPUs that an operator declares for development. They are granted like others and passed to no container. */
 export function declaredGpus(hostKey: string, declared: readonly DeclaredModel[], firstIndex: number): GpuFacts[] {
   const names = declared.flatMap(({ name, count }) => Array.from({ length: count }, () => name));
   return names.flatMap((name, position) => {

@@ -41,7 +41,7 @@ export class AgentPasses {
     const credential = await this.deps.findById(asId<AgentCredentialId>(pass.credentialId));
     if (credential === undefined) return undefined;
     const key = this.keyOf(credential);
-    const address = this.deps.addresses.own().find((own) => isSame(pass.seal, sealOf(key, passText(own))));
+    const address = this.deps.addresses.own().find((own) => isSame(pass.signature, sealOf(key, passText(own))));
     if (address === undefined) return undefined;
     const text = challenge === undefined ? undefined : proofText(address, challenge);
     return { ...credential, proof: text && sealOf(key, text) };

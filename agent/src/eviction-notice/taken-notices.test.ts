@@ -12,10 +12,10 @@ import {
   recallNotices,
   takeNotices,
   type Moment,
-  type Standings,
-} from "./standing.ts";
+  type TakenNotices,
+} from "./taken-notices.ts";
 
-const NONE: Standings = new Map();
+const NONE: TakenNotices = new Map();
 const START: Moment = { monotonicMs: 5_000, nowMs: 1_900_000_000_400 };
 
 function notice(remainingMs: number, changes: Partial<Notice> = {}): Notice {
@@ -44,8 +44,8 @@ const at = (passedMs: number): Moment => ({
   monotonicMs: START.monotonicMs + passedMs,
   nowMs: START.nowMs + passedMs,
 });
-const look = (standings: Standings, passedMs: number, containers: readonly OwnContainer[], busy = false) =>
-  endNotices(standings, { monotonicMs: at(passedMs).monotonicMs, containers, isBusy: () => busy });
+const look = (takenNotices: TakenNotices, passedMs: number, containers: readonly OwnContainer[], busy = false) =>
+  endNotices(takenNotices, { monotonicMs: at(passedMs).monotonicMs, containers, isBusy: () => busy });
 
 describe("the end of a notice", () => {
   it("is fixed when the notice is first seen, and the same order does not move it", () => {
@@ -58,16 +58,16 @@ describe("the end of a notice", () => {
   it("is the earliest of all orders of its generation, and another generation's is its own", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(50_000), fc.nat(50_000)), { minLength: 1 }), (orders) => {
-        let standings = NONE;
+        let takenNotices = NONE;
         let passedMs = 0;
         let earliestMs = Infinity;
         for (const [pauseMs, remainingMs] of orders) {
           passedMs += pauseMs;
-          standings = takeNotices(standings, [leaving(remainingMs)], at(passedMs));
+          takenNotices = takeNotices(takenNotices, [leaving(remainingMs)], at(passedMs));
           earliestMs = Math.min(earliestMs, at(passedMs).monotonicMs + remainingMs);
         }
-        assert.equal(standings.get(1)?.endsAtMs, earliestMs);
-        const next = takeNotices(standings, [leaving(60_000, { generation: 2 })], at(passedMs));
+        assert.equal(takenNotices.get(1)?.endsAtMs, earliestMs);
+        const next = takeNotices(takenNotices, [leaving(60_000, { generation: 2 })], at(passedMs));
         assert.equal(next.get(1)?.endsAtMs, at(passedMs).monotonicMs + 60_000);
       }),
     );
@@ -86,19 +86,19 @@ describe("the end of a notice", () => {
 
 describe("a run under notice", () => {
   it("goes on until the end and is an order for a stopped instance from then on", () => {
-    const standings = takeNotices(NONE, [leaving(30_000)], START);
-    const before = look(standings, 29_999, [own("running")]);
+    const takenNotices = takeNotices(NONE, [leaving(30_000)], START);
+    const before = look(takenNotices, 29_999, [own("running")]);
     assert.equal(heedNotices([leaving(30_000)], before)[0]?.run, "running");
-    const after = look(standings, 30_000, [own("running")]);
+    const after = look(takenNotices, 30_000, [own("running")]);
     assert.equal(heedNotices([leaving(30_000)], after)[0]?.run, "stopped");
   });
 
   it("is over when its process has ended, and when it has not begun", () => {
-    const standings = takeNotices(NONE, [leaving(30_000)], START);
+    const takenNotices = takeNotices(NONE, [leaving(30_000)], START);
     for (const containers of [[own("exited")], [own("created")], [], [own("running", 0)]]) {
-      assert.equal(look(standings, 1, containers).get(1)?.isOver, true);
+      assert.equal(look(takenNotices, 1, containers).get(1)?.isOver, true);
     }
-    assert.equal(look(standings, 1, [], true).get(1)?.isOver, false, "a start is under way");
+    assert.equal(look(takenNotices, 1, [], true).get(1)?.isOver, false, "a start is under way");
   });
 
   it("stays over when the notice is taken back, until a newer generation is ordered", () => {
@@ -111,10 +111,10 @@ describe("a run under notice", () => {
   });
 
   it("goes on as ever when the notice is taken back before", () => {
-    const standings = look(takeNotices(NONE, [leaving(30_000)], START), 10, [own("running")]);
-    assert.equal(takeNotices(standings, [order(1)], at(20)).size, 0);
-    assert.equal(takeNotices(standings, [order(1, { run: "stopped" })], at(20)).size, 0);
-    assert.equal(takeNotices(standings, [], at(20)).size, 0);
+    const takenNotices = look(takeNotices(NONE, [leaving(30_000)], START), 10, [own("running")]);
+    assert.equal(takeNotices(takenNotices, [order(1)], at(20)).size, 0);
+    assert.equal(takeNotices(takenNotices, [order(1, { run: "stopped" })], at(20)).size, 0);
+    assert.equal(takeNotices(takenNotices, [], at(20)).size, 0);
   });
 
   it("does not stop what was ordered to be removed, nor another generation", () => {
@@ -128,9 +128,9 @@ describe("a run under notice", () => {
 describe("the text inside", () => {
   it("has times in whole seconds since the epoch, and never promises more than there is", () => {
     const { message } = notice(0);
-    const standing = takeNotices(NONE, [leaving(30_000)], START).get(1);
-    assert.ok(standing);
-    const text: unknown = JSON.parse(describeInterruption(standing, at(2_000)));
+    const taken = takeNotices(NONE, [leaving(30_000)], START).get(1);
+    assert.ok(taken);
+    const text: unknown = JSON.parse(describeInterruption(taken, at(2_000)));
     const times = { noticed_at: 1_900_000_000, stops_at: 1_900_000_030, seconds: 30 };
     assert.deepEqual(text, { reason: "outbid", message, ...times });
   });
