@@ -4,25 +4,25 @@ import type { Log } from "../../../base/log.ts";
 import type { Database } from "../../../db/connect.ts";
 import { audit, type AuditReport } from "./audit-service.ts";
 
-/** How long a request waits for its audit; after that it is asked for again. */
+/** Time for which a request waits for its audit; after that the client asks again. */
 const WAIT_MS = 20_000;
 
-/** A report that nobody fetched is old after so long: whoever asks then wants a new one. */
+/** Age from which a report that nobody fetched is replaced by a new audit. */
 const KEPT_MS = 600_000;
 
 type Run = { readonly startedAt: Date; readonly done: Promise<AuditReport>; endedAt: Date | undefined };
 
-/** `against` is the head of an export that the chain of facts must go on from. */
+/** `against` is the head of an earlier export; the chain of facts must continue from it. */
 type AuditWish = { readonly isFull: boolean; readonly against?: FactHead | undefined };
 
-/** What came of asking: the report, or since when it is being made. */
+/** The answer to a request: the report, or the start of the audit that is running. */
 export type AuditAnswer =
   | { readonly kind: "finished"; readonly report: AuditReport }
   | { readonly kind: "running"; readonly startedAt: Date };
 
 /**
- * Makes audits for those who ask. One of a kind is made at a time, since each reads much: whoever asks meanwhile gets the
- * same. One that takes longer than a request should is kept until it is asked for again.
+ * Runs audits on request. One audit of a kind runs at a time, since each reads much; requests that come meanwhile get
+ * the same one. The report of a long audit is kept until it is asked for again.
  */
 export class AuditDesk {
   private readonly deps: { readonly database: Database; readonly clock: Clock };
@@ -62,7 +62,7 @@ export class AuditDesk {
     const done = audit(this.deps, wish);
     const run: Run = { startedAt: this.deps.clock.now(), done, endedAt: undefined };
     this.runs.set(name, run);
-    // Whoever asks next is told of a failure; until then nobody may be waiting.
+    // The next request is answered with the failure; until then nobody may be waiting for it.
     done
       .catch((error: unknown) => this.log.warn({ err: error }, "an audit could not be made"))
       .finally(() => (run.endedAt = this.deps.clock.now()));

@@ -36,7 +36,7 @@ export type AuditReport = {
   readonly isSound: boolean;
   readonly isFull: boolean;
   readonly at: Date;
-  /** What came before was read by earlier audits, and is bound by their checkpoints. */
+  /** Earlier audits read everything before this moment; their checkpoints bind it. */
   readonly checkpointUntil: Date | undefined;
   readonly checks: readonly CheckResult[];
 };
@@ -44,8 +44,8 @@ export type AuditReport = {
 type Deps = { readonly database: Database; readonly clock: Clock };
 
 /**
- * Recomputes from the facts what is stored and compares: in one snapshot, while money goes on moving. An ordinary audit
- * reads what came after the last checkpoint; a full one reads everything there ever was, and the checkpoints.
+ * Recomputes stored amounts from the facts and compares them, in one snapshot, while money moves on. An ordinary audit
+ * reads everything after the last checkpoint; a full audit reads everything, checkpoints included.
  */
 export async function audit(
   { database, clock }: Deps,
@@ -55,7 +55,7 @@ export async function audit(
   return inSnapshot(database, async (db) => (await auditIn(db, clock.now(), mode)).report);
 }
 
-/** Read before the snapshot: what is committed later is not in it. */
+/** The last link of facts that this process knew; read before the snapshot, so that the snapshot must contain it. */
 function witnessOf({ facts: { signer, witness } }: Database) {
   return { signer, witnessed: witness.head };
 }
@@ -78,7 +78,7 @@ export async function auditAndCheckpoint({ database, clock }: Deps): Promise<Che
 type Mode = {
   readonly isFull: boolean;
   readonly checkpointEnd: Date | undefined;
-  /** A head of the chain of facts that was exported earlier. */
+  /** A head of the chain of facts from an earlier export. */
   readonly against: FactHead | undefined;
   readonly signer: FactSigner;
   readonly witnessed: FactHead;
@@ -142,7 +142,10 @@ function rangesAfter(checkpoint: Checkpoint | undefined): Ranges {
   };
 }
 
-/** Whatever was charged since, and whatever is not over: of the others nothing has changed. */
+/**
+ * Audits contracts (instances and volumes) that were charged since, or are not over; nothing has changed for the
+ * others.
+ */
 async function auditContracts(contracts: ContractAudit, trusted: Checkpoint | undefined): Promise<void> {
   const { db, range } = contracts;
   const charged = await listChargedContracts(db, range);

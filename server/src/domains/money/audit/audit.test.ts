@@ -10,7 +10,7 @@ import { addUpDays, aReturn } from "../../../../../test/support/audit-rows.ts";
 import { audit } from "./audit-service.ts";
 import type { CheckName } from "./rules/difference.ts";
 
-test("a sound world has no difference, in an ordinary audit and in a full one", async (t) => {
+test("sound books have no difference, in an ordinary audit and in a full one", async (t) => {
   const world = await auditWorld(t);
   assert.deepEqual(await differencesIn(world), []);
   assert.deepEqual(await differencesIn(world, true), []);
@@ -18,7 +18,7 @@ test("a sound world has no difference, in an ordinary audit and in a full one", 
   assert.deepEqual(await differencesIn(world), []);
 });
 
-test("each check has looked at something", async (t) => {
+test("each check has examined at least one row", async (t) => {
   const world = await auditWorld(t);
   await aCap(world);
   await paymentsAndPayouts(world);
@@ -33,7 +33,7 @@ test("each check has looked at something", async (t) => {
   );
 });
 
-/** One for all that the renter pays, right at this moment. */
+/** One cap on everything that the renter pays, created at this moment. */
 async function aCap({ env, sql, renterId: userId, clock }: AuditWorld): Promise<void> {
   const [spent] = await sql("select sum(amount_nanos)::bigint as n from charge_lines where paid_from = 'credit'");
   const [prepaid] = await sql("select sum(amount_nanos)::bigint as n from ledger_transfers where code = 'prepay'");
@@ -52,7 +52,7 @@ async function aCap({ env, sql, renterId: userId, clock }: AuditWorld): Promise<
   );
 }
 
-/** What a renter paid by card, and what the host is paid, with everything that goes with both. */
+/** A card payment of the renter, a payout of the host, and all rows that belong to them. */
 async function paymentsAndPayouts({ env, clock, sql, renterId, hostId }: AuditWorld): Promise<void> {
   const now = clock.now();
   await sql("insert into payment_accounts (user_id, created_at) values ($1, $2)", [renterId, now]);
@@ -114,7 +114,7 @@ type Mistake = {
   readonly what: string;
   readonly check: CheckName;
   readonly plant: (world: AuditWorld) => Promise<unknown>;
-  /** What the audit says of it, among other things that follow from it. */
+  /** The difference that the audit must report, among others that follow from it. */
   readonly problem: RegExp;
 };
 
@@ -160,7 +160,7 @@ const MISTAKES: readonly Mistake[] = [
     "a held amount that its holds do not make",
     "held",
     "update ledger_accounts set held_nanos = held_nanos + 1 where kind = 'credit'",
-    /set aside is not what its holds say/,
+    /held amount is not the sum of its holds/,
   ),
   bySql(
     "granted credit that is passed off as cash",
@@ -169,18 +169,18 @@ const MISTAKES: readonly Mistake[] = [
     /granted part of its balance is not what its transfers make it/,
   ),
   {
-    what: "a cap that counts too little as spent",
+    what: "a cap that counts too little spending",
     check: "caps",
-    problem: /counts as spent/,
+    problem: /its spending is not/,
     plant: async (world) => {
       await aCap(world);
       await world.sql("update ledger_caps set spent_nanos = spent_nanos - 1");
     },
   },
   {
-    what: "a cap that counts too little as set aside",
+    what: "a cap that counts too small holds",
     check: "caps",
-    problem: /counts as set aside/,
+    problem: /the holds that it counts/,
     plant: async (world) => {
       await aCap(world);
       await world.sql("update ledger_caps set held_nanos = held_nanos - 1");
@@ -201,7 +201,7 @@ const MISTAKES: readonly Mistake[] = [
   onLine("a transfer that is not there", "transfers", "transfer_id = 999999", /its transfer is not there/),
   onTransfer("a transfer with another code", "transfers", "code = 'usage_storage'", /for something else/),
   {
-    what: "a charge of usage without a line",
+    what: "a charge of usage without a charge line",
     check: "pairs",
     problem: /not charged by exactly one line/,
     plant: ({ plant }) => plant("charge_lines", `delete from charge_lines where id = ${FIRST_GPU}`),
@@ -284,7 +284,7 @@ const MISTAKES: readonly Mistake[] = [
     "a deposit that is not what moved through it",
     "deposits",
     "update ledger_accounts set balance_nanos = balance_nanos - 1 where kind like 'deposit:%'",
-    /not what was prepaid/,
+    /not the prepaid amount/,
   ),
   bySql("a closed deposit that is not empty", "deposits", "update deposits set closed_at = opened_at", /not empty/),
   withPayments(
@@ -324,13 +324,13 @@ const MISTAKES: readonly Mistake[] = [
   bySql("devices of one that is stopped", "leases", "update instances set phase = 'stopped'", /it is stopped/),
   bySql("one that runs on nothing", "leases", "update leases set released_at = granted_at", /it is running/),
   {
-    what: "a hold that nobody names",
+    what: "a hold that no instance names",
     check: "holds",
     problem: /no live instance names it/,
     plant: ({ sql, instanceId }) => sql("update instances set hold_id = null where id = $1", [instanceId]),
   },
   {
-    what: "one hold for two",
+    what: "one hold that two instances name",
     check: "holds",
     problem: /several instances name it/,
     plant: ({ sql, instanceId, reservedId }) =>
@@ -340,7 +340,7 @@ const MISTAKES: readonly Mistake[] = [
       ]),
   },
   {
-    what: "a hold that is closed already",
+    what: "a closed hold that an instance names",
     check: "holds",
     problem: /names a hold that is not pending/,
     plant: ({ plant }) =>
@@ -354,7 +354,7 @@ const MISTAKES: readonly Mistake[] = [
 ];
 
 for (const { what, check, plant, problem } of MISTAKES) {
-  test(`finds ${what}, by the check of ${check}`, async (t) => {
+  test(`finds ${what}, with the check ${check}`, async (t) => {
     const world = await auditWorld(t);
     await plant(world);
     const found = await differencesIn(world);

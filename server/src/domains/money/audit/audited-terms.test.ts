@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { differencesIn } from "../../../../../test/support/audit-differences.ts";
 import { auditWorld, HOUR_MS } from "../../../../../test/support/audit-world.ts";
 
-test("a price that was changed within a line's time is told by the terms that were", async (t) => {
+test("a charge line is checked against the terms of its time, although the price changed later", async (t) => {
   const world = await auditWorld(t);
   const { sql, clock, instanceId } = world;
   await sql("update instances set price_nanos_per_hour = 3000000000 where id = $1", [instanceId]);
@@ -17,7 +17,7 @@ test("a price that was changed within a line's time is told by the terms that we
   assert.deepEqual(await differencesIn(world), []);
 });
 
-test("what costs nothing has no line, and its counter goes on", async (t) => {
+test("free usage has no charge line, and its counter continues", async (t) => {
   const world = await auditWorld(t);
   const { sql, clock, instanceId } = world;
   await sql(

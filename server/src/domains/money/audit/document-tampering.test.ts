@@ -6,7 +6,9 @@ import { bySql, differencesIn, testTamperings, type Tampering } from "../../../.
 import { issueCreditNotes } from "../invoices/account-documents/credit-note-service.ts";
 import { UNNAMED_SELLER } from "../invoices/index.ts";
 
-/** Takes the documents of a kind away with their numbers, and sets their clock back, as if they were still to come. */
+/**
+ * Deletes the documents of a kind with their numbers, and sets their clock back, as if they were still to be issued.
+ */
 const withoutTrace =
   (kind: "receipt" | "statement" | "credit_note"): Tampering["tamper"] =>
   async ({ plant, sql }) => {
@@ -15,7 +17,7 @@ const withoutTrace =
     await sql("update account_document_clocks set done_until_at = '2000-01-01' where kind = $1", [kind]);
   };
 
-/** Sets the clock of a kind past what has no document yet: it will never be issued. */
+/** Sets the clock of a kind past movements without a document, so that it is never issued. */
 const passedOver =
   (kind: "receipt" | "statement" | "credit_note"): Tampering["tamper"] =>
   ({ sql }) =>
@@ -61,7 +63,7 @@ const TAMPERINGS: readonly Tampering[] = [
     named: /^facts: receipt 2026-R000001: it is not what was done by /,
   },
   {
-    what: "a statement that says of a machine what it did not earn with",
+    what: "a statement with another amount for a machine",
     before: someDocuments,
     tamper: bySql(
       "account_documents",
@@ -109,7 +111,7 @@ const TAMPERINGS: readonly Tampering[] = [
 
 testTamperings(TAMPERINGS);
 
-test("documents as they were issued are no difference, nor is a correction that names an invoice before it is issued", async (t) => {
+test("issued documents cause no difference, nor does a correction that names an invoice before it is issued", async (t) => {
   const world = await auditWorld(t);
   await aCorrection(world, "2026-000001");
   world.clock.jump(2 * HOUR_MS);

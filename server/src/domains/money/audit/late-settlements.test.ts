@@ -6,7 +6,7 @@ import { listFindings } from "./findings/finding-store.ts";
 
 const MINUTE_MS = 60_000;
 
-/** A world in which nothing can be settled, until `mend`. */
+/** A market in which nothing can be settled until `mend`. */
 async function aWorld(t: TestContext) {
   const world = await testApp(t, { ceilings: NO_CEILINGS });
   const [owner, user] = [await world.caller({ dollars: 0 }), await world.caller({ dollars: 100 })];
@@ -18,7 +18,7 @@ async function aWorld(t: TestContext) {
     );
     await sql("create trigger refuse before insert on charge_lines for each row execute function refuse()");
   };
-  /** Each minute another attempt in vain, and a look for what is late. */
+  /** Each minute another failed attempt, and a check for late settlements. */
   const passMinutes = async (count: number, loop: string) => {
     for (let minute = 0; minute < count; minute += 1) {
       world.clock.jump(MINUTE_MS);
@@ -40,7 +40,7 @@ async function aWorld(t: TestContext) {
   return { world, owner, user, host, breakSettlements, passMinutes, mend, late };
 }
 
-test("a volume that cannot be settled is an alarm after ten minutes, although each attempt puts it off", async (t) => {
+test("a volume that cannot be settled is an alarm after ten minutes, although each attempt postpones it", async (t) => {
   const { world, owner, user, host, breakSettlements, passMinutes, mend, late } = await aWorld(t);
   const call = (method: "POST" | "PUT", secret: string, body: object) =>
     world.call({ method, url: "/api/v0/volumes/", secret, body });
@@ -62,7 +62,7 @@ test("a volume that cannot be settled is an alarm after ten minutes, although ea
   assert.equal(found, 0, "it is settled");
 });
 
-test("a rental that is over and cannot be settled is an alarm after ten minutes, too", async (t) => {
+test("an ended instance that cannot be settled is an alarm after ten minutes", async (t) => {
   const { world, user, host, breakSettlements, passMinutes, mend, late } = await aWorld(t);
   const id = await rentAndRun(world, user, host);
   world.clock.jump(MINUTE_MS);

@@ -1,4 +1,4 @@
-// The books of a living market: what everything else does leaves nothing for an audit to find.
+// The books of a living market: no activity leaves a difference for the audit to find.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
@@ -25,7 +25,7 @@ async function settle(world: TestApp): Promise<void> {
   await world.runLoop("settle-volumes");
 }
 
-/** A host whose disks and lines cost something, too. */
+/** A host whose storage and traffic have prices as well. */
 async function aHost(world: TestApp, gpus: number) {
   const host = await listedHost(world, { dollarsPerHour: 1 }, { gpus });
   await world.env.pool.query(
@@ -37,7 +37,7 @@ async function aHost(world: TestApp, gpus: number) {
   return host;
 }
 
-/** How many lines there are of each component, state and price. */
+/** The numbers of charge lines by component, state and price. */
 async function linesIn({ env }: TestApp): Promise<ReadonlyMap<string, number>> {
   const { rows } = await env.pool.query<{ kind: string; count: number }>(
     `select concat_ws(' ', component, state, paid_from, unit_price_nanos / 10000000) as kind, count(*)::integer as count
@@ -123,7 +123,7 @@ test("bids that go up and down, and traffic, leave no difference", async (t) => 
   }
 });
 
-test("a deposit that is used up in the middle of a run, and one that is paid in after it, leave no difference", async (t) => {
+test("a deposit that is used up in the middle of a run, and one that is prepaid after it, leave no difference", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller({ dollars: 500 });
   const host = await aHost(world, 1);

@@ -8,12 +8,12 @@ import { reconcile, RECONCILE_EVERY_MS, type ReconcilePorts } from "./findings/r
 const CHECKPOINT_EVERY_MS = 3_600_000;
 const KEEP_HEAD_EVERY_MS = 60_000;
 
-/** What finds by itself that something is not as it should be. */
+/** Loops that look for errors in the books, and repair some. */
 export function auditLoops(ports: ReconcilePorts): readonly Loop[] {
   return [
     {
       name: "reconcile",
-      description: "Compares ledger, leases, instances and hosts, and repairs by rule or alarms.",
+      description: "Compares ledger, GPU grants, instances and hosts; repairs by rule, or alarms.",
       everyMs: RECONCILE_EVERY_MS,
       run: () => reconcile(ports),
     },
@@ -38,7 +38,7 @@ export function auditLoops(ports: ReconcilePorts): readonly Loop[] {
           from: (await findFactHead(ports.database.kysely)).number,
           limit: 1,
         });
-        // Other servers append links, too; a link that no server signed is the audit's to name.
+        // Other servers append links as well. A link without a signature is left for the audit to report.
         if (last !== undefined && signer.isSigned(last, last.signature)) witness.see(last);
         await witness.keep();
         return { head: Number(witness.head.number) };
@@ -47,7 +47,7 @@ export function auditLoops(ports: ReconcilePorts): readonly Loop[] {
   ];
 }
 
-/** Logs outlive a database that is set back: what they say the chain was, it must still begin with. */
+/** Logs the head of the chain. Logs outlive a database that is restored, and the chain must still contain this link. */
 async function logHead({ database, log }: ReconcilePorts): Promise<void> {
   const { number, sha256 } = await findFactHead(database.kysely);
   log.info(

@@ -13,7 +13,7 @@ async function anAdmin(world: TestApp) {
   return admin;
 }
 
-test("an administrator sees every check, and what differs", async (t) => {
+test("an administrator sees every check and its differences", async (t) => {
   const world = await testApp(t);
   const admin = await anAdmin(world);
   const ask = (query = "") => world.call({ url: `/api/v0/admin/audit/${query}`, secret: admin.secret });
@@ -38,7 +38,7 @@ test("an administrator sees every check, and what differs", async (t) => {
   });
 });
 
-test("a flag that is neither true nor false is refused by name", async (t) => {
+test("a flag that is neither true nor false is refused by the name of its field", async (t) => {
   const world = await testApp(t);
   const admin = await anAdmin(world);
   const { status, body } = await world.call({ url: "/api/v0/admin/audit/?full=yes", secret: admin.secret });
@@ -46,7 +46,7 @@ test("a flag that is neither true nor false is refused by name", async (t) => {
   assert.match(body.msg, /full must be true or false/);
 });
 
-test("nobody but an administrator may ask", async (t) => {
+test("only administrators may run an audit", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   for (const name of ["audit", "reconciliation"]) {
@@ -55,7 +55,7 @@ test("nobody but an administrator may ask", async (t) => {
   }
 });
 
-test("an audit that takes long goes on, and answers whoever asks again", async (t) => {
+test("a long audit goes on, and answers the next request", async (t) => {
   const { env, clock } = await auditWorld(t);
   const desk = new AuditDesk({ database: env.database, clock }, createLog("silent"));
   const blocker = await env.pool.connect();
@@ -74,7 +74,7 @@ test("an audit that takes long goes on, and answers whoever asks again", async (
   assert.equal(answer.kind === "finished" && answer.report.isSound, true);
 });
 
-test("a failed audit tells who asked, and the next one begins anew", async (t) => {
+test("a failed audit is answered with its failure, and the next request starts another one", async (t) => {
   const { env, clock, sql } = await auditWorld(t);
   const desk = new AuditDesk({ database: env.database, clock }, createLog("silent"));
   await sql("alter table audit_seals rename to audit_seals_elsewhere");
@@ -83,7 +83,7 @@ test("a failed audit tells who asked, and the next one begins anew", async (t) =
   assert.equal((await desk.ask({ isFull: true })).kind, "finished");
 });
 
-test("a report that nobody fetched in time is made anew", async (t) => {
+test("a report that nobody fetched in time is replaced by a new audit", async (t) => {
   const { env, clock } = await auditWorld(t);
   const desk = new AuditDesk({ database: env.database, clock }, createLog("silent"));
   const blocker = await env.pool.connect();

@@ -12,7 +12,7 @@ const TAGS = ["Administration"];
 const FINDINGS_SHOWN_MAX = 100;
 const LINKS_PER_PAGE = 100;
 
-/** Whether the books are right, and what was found that was not. */
+/** Routes for administrators: audits of the books, and findings of the reconciliation. */
 export function auditRoutes({ app, database, clock }: HttpScope, { log }: { readonly log: Log }): void {
   const desk = new AuditDesk({ database, clock }, log);
   app.get(
@@ -69,7 +69,7 @@ function parseFlag(text: string | undefined): boolean {
   throw invalid("full", "full must be true or false");
 }
 
-/** The head of an export: `812:` and its hash, as the schema checked it. */
+/** Parses the head of an export: `812:` and its hash, as the schema checked it. */
 function parseHead(text: string | undefined): FactHead | undefined {
   const [number, sha256] = text?.split(":") ?? [];
   return number === undefined || sha256 === undefined ? undefined : { number: BigInt(number), sha256 };

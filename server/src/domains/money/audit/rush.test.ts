@@ -1,4 +1,5 @@
-// Everything that moves money or asks for a lock at once: nobody waits for somebody who waits for him.
+// Concurrent settlements, bids, stops, prepayments, caps and reports: no circle of transactions that wait for each
+// other.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
@@ -55,7 +56,7 @@ async function aRush(world: TestApp, hosts: readonly FakeHost[], renter: TestCal
   assert.ok(capped >= ROUNDS, "caps were set");
 }
 
-test("settlements, bids, stops, prepayments, caps and reports at once never wait for each other in a circle", async (t) => {
+test("settlements, bids, stops, prepayments, caps and reports that run concurrently never deadlock", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller({ dollars: 10_000 });
   const hosts: FakeHost[] = [];

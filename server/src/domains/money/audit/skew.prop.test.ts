@@ -1,5 +1,5 @@
-// The books when nothing comes in order: clocks that differ, settlements side by side and cut off, reports that lie, come
-// twice or not at all, and machines that are away.
+// The books when nothing comes in order: clocks that differ, concurrent and interrupted settlements, reports that lie,
+// repeat or never arrive, and machines that are away.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -19,7 +19,7 @@ import { lockDueInstances } from "../charging/billable-store.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** More than any two servers should differ by. */
+/** A larger difference than the clocks of two servers should have. */
 const SKEW_MAX_MS = 20_000;
 const STEPS = 40;
 const LOOPS = ["release-lost-hosts", "enforce-deadlines", "review-schedules", "return-deposits", "settle-volumes"];
@@ -69,7 +69,7 @@ type Market = {
   readonly rented: number[];
 };
 
-/** What it reports of what runs, with counters that a test makes of the true ones. */
+/** The host's report of its instances, with counters derived from the true ones. */
 function lying({ host }: Market, of: (ms: number) => number) {
   return host.obedience().map((one) => {
     const ms = of(one.counters?.running_ms ?? 0);
@@ -119,7 +119,7 @@ async function act(market: Market, { kind, pick, skewMs, passMs }: Step): Promis
   const rentAt = async (price?: number) => {
     if ((await world.offersOf(host)).get(1) === undefined) return;
     const answer = await askFor(world, user, host, price === undefined ? {} : { price });
-    // A bid that is too low is refused with an instance that waits.
+    // A bid that is too low creates an instance that waits.
     if (typeof answer.body.new_contract === "number") rented.push(answer.body.new_contract);
   };
   const acts: Readonly<Record<Step["kind"], () => Promise<unknown>>> = {
@@ -169,7 +169,7 @@ async function assertSound(market: Market): Promise<void> {
   await world.assertBooks();
 }
 
-/** Everything is given up, told and settled: what it all came to. */
+/** Ends, reports and settles everything, and returns the final state. */
 async function finish(market: Market): Promise<void> {
   const { world, host, user, rented } = market;
   for (const id of rented) await destroy(world, user, id);
@@ -186,7 +186,7 @@ async function finish(market: Market): Promise<void> {
   assert.deepEqual(rows, [], "something is not over, or not charged");
 }
 
-test("whatever comes late, twice, out of order or not at all, an audit of everything finds no difference", async (t) => {
+test("a full audit finds no difference after reports that are late, repeated, out of order or missing", async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: STEPS, maxLength: STEPS }), async (steps) => {
       const world = await testApp(t, { rules: { noticeMs: 30_000, minSliceMs: 60_000 } });
@@ -199,7 +199,7 @@ test("whatever comes late, twice, out of order or not at all, an audit of everyt
       await refreshOffersOf(world, [host.machineId]);
       const market: Market = { world, host, user: await world.caller({ dollars: 100_000 }), rented: [] };
       for (const one of steps) await act(market, one);
-      // What ended a moment ago keeps what was set aside for it until it is settled, which is a second later.
+      // An instance that ended a moment ago keeps its hold until its settlement, a second later.
       world.clock.jump(SKEW_MAX_MS);
       await world.runLoop("settle-runs");
       await assertSound(market);

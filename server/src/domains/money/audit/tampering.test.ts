@@ -102,7 +102,7 @@ const TAMPERINGS: readonly Tampering[] = [
       /^facts: transfer \d+: it is not what was done .* \| at 2026-02-01T12:00:00.000Z \| at 2026-03-01T12:00:00.000Z/,
   },
   {
-    what: "a grant that another administrator is said to have given",
+    what: "a grant under the name of another administrator",
     before: aGrant,
     tamper: ({ plant, renterId }) =>
       plant(
@@ -115,7 +115,7 @@ const TAMPERINGS: readonly Tampering[] = [
       /^facts: transfer \d+: it is not what was done by user \d+ .* \| cause \{"actor_id":\d+,"api_key_id":3\} \| cause/,
   },
   {
-    what: "a transfer that was taken away",
+    what: "a deleted transfer",
     before: aGrant,
     tamper: async (world) => {
       const [row] = await world.sql("select key from ledger_transfers where description = 'thanks'");
@@ -136,7 +136,7 @@ const TAMPERINGS: readonly Tampering[] = [
     named: /^facts: transfer \d+: the audit log of who did it does not tell of it any more/,
   },
   {
-    what: "an event of the audit log that names somebody else",
+    what: "an event of the audit log with another user",
     before: aGrant,
     tamper: ({ sql, renterId }) =>
       sql("update audit_events set user_id = $1 where action = 'api.admin.credit'", [renterId]),
@@ -149,7 +149,7 @@ const TAMPERINGS: readonly Tampering[] = [
     named: /^facts: audit event \d+: it tells of transfer \d+ otherwise/,
   },
   {
-    what: "an event of the audit log that nobody caused",
+    what: "an event of the audit log without an action",
     tamper: ({ sql, renterId, clock }) =>
       sql(
         `insert into audit_events (user_id, ip_address, action, arguments, created_at)
@@ -184,14 +184,14 @@ const TAMPERINGS: readonly Tampering[] = [
     named: /^facts: payout hold \d+: it is not what was done .* \| is_open false \| is_open true/,
   },
   {
-    what: "a hold on payouts that was taken away",
+    what: "a deleted hold on payouts",
     before: (world) =>
       asPerson(world, (tx) => placePayoutHold(tx, { userId: world.hostId, kind: "operator", reason: "under review" })),
     tamper: bySql("payout_holds", "delete from payout_holds"),
     named: /^facts: payout hold \d+: it is gone/,
   },
   {
-    what: "earnings that were taken back by nobody",
+    what: "a taking back of earnings without an administrator",
     tamper: (world) =>
       forgeTransfer(world, {
         from: ["earnings", world.hostId],
@@ -203,7 +203,7 @@ const TAMPERINGS: readonly Tampering[] = [
     named: /^facts: transfer \d+: nobody asked for it: it has no fact \| earnings_taken_back of \$1 from earnings/,
   },
   {
-    what: "another reason of earnings that were taken back",
+    what: "another reason for earnings that were taken back",
     before: (world) =>
       asPerson(world, (tx) =>
         takeBackEarnings(tx, {
@@ -245,7 +245,7 @@ const TAMPERINGS: readonly Tampering[] = [
     named: /^facts: cap \d+: it is not what was done by user \d+ .* \| limit \$99 \| limit \$10/,
   },
   {
-    what: "a cap that was taken away",
+    what: "a deleted cap",
     before: aCap,
     tamper: async ({ plant }) => {
       await plant("ledger_caps", "delete from ledger_caps");
@@ -260,7 +260,7 @@ const TAMPERINGS: readonly Tampering[] = [
     named: /^facts: link \d+: a fact of it was changed, added or taken away: it is about transfer \d+, audit event \d+/,
   },
   {
-    what: "a fact that was taken away with its transfer",
+    what: "a fact that was deleted with its transfer",
     before: aGrant,
     tamper: async (world) => {
       const [row] = await world.sql("select id, key from ledger_transfers where description = 'thanks'");
@@ -291,7 +291,7 @@ const TAMPERINGS: readonly Tampering[] = [
     named: /^facts: link \d+: the server did not sign it: it was forged, .* it is about transfer \d+/,
   },
   {
-    what: "the last movement taken away with its link, and the head set back",
+    what: "the last movement deleted with its link, and the head reset",
     before: aPayoutHold,
     tamper: async (world) => {
       await world.plant("payout_holds", "delete from payout_holds");
@@ -313,7 +313,7 @@ function aPayoutHold(world: AuditWorld): Promise<unknown> {
   return asPerson(world, (tx) => placePayoutHold(tx, { userId: world.hostId, kind: "operator", reason: "review" }));
 }
 
-/** The credit account of somebody who took part in nothing. */
+/** The credit account of a user without any movement. */
 async function aThief({ sql, clock }: AuditWorld): Promise<unknown> {
   const [user] = await sql(
     "insert into users (email, username, created_at) values ('thief@example.com', 'thief', $1) returning id",
@@ -327,7 +327,7 @@ async function aThief({ sql, clock }: AuditWorld): Promise<unknown> {
 
 testTamperings(TAMPERINGS);
 
-test("what people did is no difference, nor is what they undid", async (t) => {
+test("actions of people cause no difference, nor do their reversals", async (t) => {
   const world = await auditWorld(t);
   await aGrant(world);
   await aTransfer(world);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { testApp } from "../../../../../../test/support/app.ts";
 import { audit } from "../audit-service.ts";
 
-test("an audit names a cap whose limit, time or former limit was changed by hand, one that nobody set, and one that is missing", async (t) => {
+test("an audit names a cap whose limit, time or former limit was changed by hand, a cap without a change, and a cap that is missing", async (t) => {
   const world = await testApp(t);
   const user = await world.caller();
   const put = (limit: number) =>

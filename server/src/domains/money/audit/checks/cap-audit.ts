@@ -5,7 +5,7 @@ import { compare, instant, type Tally } from "../rules/difference.ts";
 
 type Named = { readonly userId: number; readonly scope: string; readonly period: string };
 
-/** What each cap limits, and from when on, beside the changes that its owner made. */
+/** Compares the limit of each cap, and the moment from which it holds, with the changes that its owner made. */
 export async function auditCapLimits(db: Reader, tally: Tally): Promise<void> {
   const expected = new Map<string, { readonly name: Named; readonly limit: CapLimit | undefined }>();
   for (const change of await listCapChanges(db)) {

@@ -30,19 +30,25 @@ import {
 const CONTRACTS_PER_PAGE = 200;
 const LINES_PER_PAGE = 5_000;
 
-/** What an audit of contracts reads, and where it leaves what it found. */
+/** The means of an audit of contracts (instances and volumes), and the places for its results. */
 export type ContractAudit = {
   readonly db: Reader;
   readonly range: LineRange;
-  /** Whether it begins where charging began, rather than at the last checkpoint. */
+  /** True when it begins where charging began, rather than at the last checkpoint. */
   readonly isFull: boolean;
   readonly tally: Tally;
-  /** Lines charged before this moment lead to marks: those of the next checkpoint, or in a full audit those of the last one. */
+  /**
+   * Charge lines charged before this moment lead to marks: those of the next checkpoint, or in a full audit those of
+   * the last one.
+   */
   readonly marksBefore: Date | undefined;
   readonly marked: (mark: AuditMark) => void;
 };
 
-/** Checks the lines of these instances against what their runs counted, their terms, and when their machines were there. */
+/**
+ * Compares the charge lines of these instances with the counters of their runs, their terms, and the times when their
+ * machines were in touch.
+ */
 export async function auditInstances(audit: ContractAudit, ids: readonly InstanceId[]): Promise<void> {
   for (const page of pagesOf(ids)) {
     const instances = await listAuditedInstances(audit.db, page);
@@ -69,7 +75,7 @@ export async function auditInstances(audit: ContractAudit, ids: readonly Instanc
   }
 }
 
-/** Checks that what counts against the limits on traffic is what traffic was charged. */
+/** Compares the amount that counts against each traffic limit with the charges for traffic. */
 async function auditTraffic({ db, tally }: ContractAudit, page: readonly InstanceId[]): Promise<void> {
   for (const { id, spentNanos, chargedNanos } of await listAuditedTraffic(db, page)) {
     compare(reportOf(tally, `instance ${id}`), "counters", "another amount counts against its traffic limit", {
@@ -79,7 +85,7 @@ async function auditTraffic({ db, tally }: ContractAudit, page: readonly Instanc
   }
 }
 
-/** The same for volumes, which are stored and never run. */
+/** Compares the charge lines of volumes likewise; volumes are stored and never run. */
 export async function auditVolumes(audit: ContractAudit, ids: readonly VolumeId[]): Promise<void> {
   for (const page of pagesOf(ids)) {
     const volumes = await listAuditedVolumes(audit.db, page);
@@ -102,16 +108,16 @@ function pagesOf<T>(ids: readonly T[]): readonly (readonly T[])[] {
   );
 }
 
-/** From when on it must be known whether machines were in touch; undefined for as long as anything is known. */
+/** The moment from which the audit needs to know when machines were in touch; undefined for the whole history. */
 function earliestOf({ isFull }: ContractAudit, page: readonly number[], marks: readonly StoredMark[]) {
   const disks = marks.filter(({ component }) => component === "disk");
   if (isFull || disks.length < page.length) return undefined;
   return new Date(Math.min(...disks.map(({ position }) => Number(position))));
 }
 
-/** Takes the lines of one contract in order, and judges them at the end. */
+/** Collects the charge lines of one contract in order, and checks them at its end. */
 type Walk = {
-  /** Whose contract it is. */
+  /** The renter of the contract. */
   readonly payerId: number;
   readonly machineId: MachineId | undefined;
   readonly hostId: number | undefined;

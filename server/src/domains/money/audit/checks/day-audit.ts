@@ -7,7 +7,7 @@ import { listWrongDays, type LineRange, type WrongDay } from "../../charging/for
 
 const DAY_MS = 86_400_000;
 
-/** The sums that invoices and reports read, beside the lines that they stand for. */
+/** Compares the daily sums that invoices and reports read with their charge lines. */
 export async function auditDays(db: Reader, tally: Tally, { from }: LineRange): Promise<void> {
   const { examined, wrong } = await listWrongDays(db, from);
   tally.examine("days", examined);
@@ -19,7 +19,7 @@ export async function auditDays(db: Reader, tally: Tally, { from }: LineRange): 
   }
 }
 
-/** The same of what hosts earned, which their reports read. */
+/** Compares the daily sums of hosts' earnings, which their reports read, with their transfers. */
 async function auditEarnedDays(db: Reader, tally: Tally, from: Date | undefined): Promise<void> {
   const { examined, wrong } = await listWrongEarnings(db, from);
   tally.examine("days", examined);
@@ -30,7 +30,7 @@ async function auditEarnedDays(db: Reader, tally: Tally, from: Date | undefined)
   }
 }
 
-/** Invoices beside the sums that they were made from, other documents beside the ledger, and all that should be there. */
+/** Compares invoices with their sums and other documents with the ledger, and finds documents that are missing. */
 export async function auditInvoices(db: Reader, tally: Tally, { from }: LineRange): Promise<void> {
   for (const list of [listWrongDocuments, listWrongAccountDocuments]) {
     const { examined, wrong } = await list(db, from);
@@ -54,7 +54,7 @@ function describe({ stored, expected }: WrongDay) {
   return { problem, stored: textOf(stored, expected), expected: textOf(expected, stored) };
 }
 
-/** What is said in each column; beside another, only where that says something else. */
+/** Words for the columns of a sum; beside another sum, only for the columns that differ. */
 function textOf(said: WrongDay["stored"], other: WrongDay["stored"]): string {
   return Object.entries(said ?? {})
     .filter(([name, value]) => other?.[name] !== value)

@@ -1,4 +1,4 @@
-// What is derived of lines, payments and ends, and what an audit says of it once somebody wrote into it.
+// Rows that follow from charge lines, payments and ends of runs: the audit's findings after somebody wrote into them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addUpDays, aReturn } from "../../../../../../test/support/audit-rows.ts";
@@ -14,7 +14,7 @@ async function differencesIn(world: AuditWorld): Promise<readonly string[]> {
   );
 }
 
-test("what went back of payments, and the sums of days, have no difference while nobody writes into them", async (t) => {
+test("returned payments and daily sums have no difference until somebody writes into them", async (t) => {
   const world = await auditWorld(t);
   await aReturn(world);
   await addUpDays(world);
@@ -30,7 +30,7 @@ test("what went back of payments, and the sums of days, have no difference while
     `update ledger_transfers set cause = cause - 'return', key = key || 'x', code = 'credit_granted'
      where cause ? 'return'`,
   );
-  // The chain of facts names what was written just now.
+  // The newest facts, which the chain has just linked.
   const found = (await differencesIn(world)).filter((text) => !text.startsWith("facts: "));
   assert.deepEqual(found, [], "of a payment that is not known yet nothing is booked");
 });
@@ -42,7 +42,7 @@ const MISTAKES: readonly {
   readonly problem: RegExp;
 }[] = [
   {
-    what: "a return of which more went back than is booked",
+    what: "a return with a larger amount than is booked",
     table: "payment_returns",
     statement: "update payment_returns set returned_cents = 2001",
     problem: /^returns: return refund:ch_9: what was booked for it is not what went back: 20000000000, 20010000000/,
@@ -54,31 +54,31 @@ const MISTAKES: readonly {
     problem: /^returns: .*not what went back: 20000000000, 0/,
   },
   {
-    what: "a return that says that it took less, and lost more",
+    what: "a return with a smaller taking and a larger loss",
     table: "payment_returns",
     statement: "update payment_returns set taken_nanos = taken_nanos - 1, lost_nanos = lost_nanos + 1",
     problem: /^returns: .*took something else from credit: 15000000000, 14999999999/,
   },
   {
-    what: "a return whose bookings are not counted",
+    what: "a return with another count of bookings",
     table: "payment_returns",
     statement: "update payment_returns set booked_count = 0, taken_nanos = 0, lost_nanos = 0, returned_cents = 0",
     problem: /^returns: .*took something else from credit: 15000000000, 0/,
   },
   {
-    what: "a part that was taken from a host, and is noted as less",
+    what: "a taking from a host with a smaller amount",
     table: "payment_takings",
     statement: "update payment_takings set amount_nanos = amount_nanos - 1",
     problem: /^returns: return refund:ch_9: what was taken from earnings \d+ is not what its transfers took: 999, 1000/,
   },
   {
-    what: "a part that was taken from a host, and is noted as given back",
+    what: "a taking from a host that is marked as given back",
     table: "payment_takings",
     statement: "update payment_takings set given_back_at = taken_at",
     problem: /^returns: .*what was taken from earnings \d+ is not what its transfers took: 0, 1000/,
   },
   {
-    what: "a debt of which no returned payment is the reason",
+    what: "a debt without a returned payment",
     table: "ledger_accounts",
     statement: "update ledger_accounts set debt_nanos = 15000000001 where kind = 'credit'",
     problem:
@@ -92,7 +92,7 @@ const MISTAKES: readonly {
       /^returns: transfer \d+: its taken_back took more from host \d+ than it had earned and not given back: 900000000000, at most \d+/,
   },
   {
-    what: "an administrator's entry that took more from a host than was left after a dispute",
+    what: "an administrator's entry that took more from a host than a dispute had left",
     table: "ledger_transfers",
     statement: `update ledger_transfers t set code = 'earnings_taken_back', amount_nanos = (
       select sum(e.amount_nanos) + 1 from ledger_transfers e where e.credit_account_id = t.debit_account_id
@@ -106,7 +106,7 @@ const MISTAKES: readonly {
     problem: /^returns: transfer \d+: there is nothing that went back/,
   },
   {
-    what: "a return whose transfer has another amount",
+    what: "a return with another amount than its transfer",
     table: "ledger_transfers",
     statement: "update ledger_transfers set amount_nanos = amount_nanos - 1 where code = 'write_off'",
     problem: /^returns: .*made another loss: 4999999999, 5000000000/,
@@ -126,7 +126,7 @@ const MISTAKES: readonly {
       /^days: 2026-03-01 of user \d+: gpu of instance \d+ from credit: .*come to: amount_nanos 3000000001, amount_nanos 3000000000/,
   },
   {
-    what: "a sum of other lines",
+    what: "a sum with another count of lines",
     table: "charge_days",
     statement: "update charge_days set line_count = line_count + 1, first_line_id = 0, highest_discount_ppm = 7",
     problem: /^days: .*: line_count 3, first_line_id 0, highest_discount_ppm 7, line_count 2/,
@@ -138,26 +138,26 @@ const MISTAKES: readonly {
     problem: /^days: .*disk of volume \d+ from credit: its sum is not there/,
   },
   {
-    what: "a sum of nothing",
+    what: "a sum without lines",
     table: "charge_days",
     statement: "update charge_days set day = day + 1 where volume_id > 0",
     problem: /^days: 2026-03-02 .*disk of volume \d+ from credit: it has no lines/,
   },
   {
-    what: "sums that say that they reach further than they do",
+    what: "sums that are marked as reaching further than they do",
     table: "charge_days_clock",
     statement: "update charge_days_clock set counted_until_at = counted_until_at + interval '1 day'",
     problem: /^days: .*its sum is not what its lines come to/,
   },
   {
-    what: "a hold of one that is over and settled to its end",
+    what: "a hold of an instance that is over and settled to its end",
     table: "instances",
     statement: "update instances set phase = 'ended', desired = 'destroyed', ended_at = created_at, settle_at = null",
     problem: /^holds: instance \d+: it is ended and names a hold/,
   },
 ];
 
-test("two runs may not be charged for the same time, however right each is by itself", async (t) => {
+test("two runs may not be charged for the same time, even when each is right by itself", async (t) => {
   const world = await auditWorld(t);
   await world.sql(
     `insert into instance_runs (instance_id, generation, started_at, last_counted_at, metered_from_at)
@@ -175,7 +175,7 @@ test("two runs may not be charged for the same time, however right each is by it
   assert.deepEqual(others, []);
 });
 
-test("a run that began earlier than it can have, or counted more than its evidence allows, is found", async (t) => {
+test("a run that began before its earliest possible start, or counted more than its evidence allows, is found", async (t) => {
   const world = await auditWorld(t);
   const find = async (statement: string) => {
     await world.sql("alter table instance_runs drop constraint if exists instance_runs_begin_after_word");

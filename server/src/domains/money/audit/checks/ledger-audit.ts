@@ -24,7 +24,7 @@ import {
 
 export type Ranges = { readonly transfers: TransferRange; readonly lines: LineRange };
 
-/** Balances, holds and floors of all accounts. */
+/** Checks balances, holds and minimum balances of all accounts. */
 export async function auditAccounts(db: Reader, tally: Tally, last: AuditedUpTo | undefined): Promise<void> {
   const audit = await auditLedgerAfter(db, last);
   tally.examine("balances", audit.accountCount + audit.transferCount);
@@ -60,7 +60,7 @@ function describe(difference: LedgerDifference): {
         ...accountText(difference),
       };
     case "below_minimum":
-      return { check: "balances", problem: "it has less than it may", ...accountText(difference) };
+      return { check: "balances", problem: "it is below its minimum balance", ...accountText(difference) };
     case "granted_differs":
       return {
         check: "granted",
@@ -68,7 +68,7 @@ function describe(difference: LedgerDifference): {
         ...accountText(difference),
       };
     case "held_differs":
-      return { check: "held", problem: "what it has set aside is not what its holds say", ...accountText(difference) };
+      return { check: "held", problem: "its held amount is not the sum of its holds", ...accountText(difference) };
   }
 }
 
@@ -88,7 +88,7 @@ function dollars(amount: bigint): string {
   return amount < 0n ? `-$${formatDollars(-amount)}` : `$${formatDollars(amount)}`;
 }
 
-/** Each line costs what its fields say, by the database's own arithmetic. */
+/** Checks that each charge line costs the price of its own fields, by the arithmetic of the database. */
 export async function auditAmounts(db: Reader, tally: Tally, { lines }: Ranges): Promise<void> {
   const { examined, mispriced } = await listMispricedLines(db, lines);
   tally.examine("amounts", examined);
@@ -100,7 +100,10 @@ export async function auditAmounts(db: Reader, tally: Tally, { lines }: Ranges):
   }
 }
 
-/** Each charge of usage has one line: compared by buckets of ids, of which only those that differ are read. */
+/**
+ * Checks that each charge of usage has one charge line. Buckets of ids are compared, and only those that differ are
+ * read.
+ */
 export async function auditPairs(db: Reader, tally: Tally, { transfers, lines }: Ranges): Promise<void> {
   const origin = await findOriginTransferId(db);
   const range = { ...transfers, nextId: origin > transfers.nextId ? origin : transfers.nextId };
@@ -125,7 +128,7 @@ export async function auditPairs(db: Reader, tally: Tally, { transfers, lines }:
   }
 }
 
-/** What is in a deposit: what was prepaid, and given back for its host's faults, less what its lines took and what went back. */
+/** Checks the balance of each deposit: prepaid and credited amounts, less its charge lines and returned amounts. */
 export async function auditDeposits(
   db: Reader,
   tally: Tally,
@@ -141,7 +144,7 @@ export async function auditDeposits(
     const report = reportOf(tally, `deposit of instance ${flow.instanceId}`);
     const before = last?.posted.get(flow.accountId) ?? 0n;
     const { paidNanos: used, freeSavedNanos } = paid.get(flow.instanceId) ?? { paidNanos: 0n, freeSavedNanos: 0n };
-    compare(report, "deposits", "it has not what was prepaid, less what its lines took and what went back", {
+    compare(report, "deposits", "its balance is not the prepaid amount less its lines and returned amounts", {
       stored: dollars(flow.balanceNanos),
       expected: dollars(before + flow.prepaidNanos + flow.creditedNanos - used - flow.refundedNanos),
     });

@@ -8,10 +8,10 @@ import { compare, type Tally } from "../rules/difference.ts";
 import { mismatchedHolds, mismatchedLeases } from "./mismatches.ts";
 import { listHoldOwners, listStands, listUnscheduled } from "../../charging/for-audit.ts";
 
-/** More than anybody reads. */
+/** Unscheduled contracts per audit; more of them are not read by anybody. */
 const UNSCHEDULED_MAX = 10_000;
 
-/** Who has devices at this moment, and who should. */
+/** Compares the GPU grants of this moment with the instances that should have them. */
 export async function auditLeases(db: Reader, tally: Tally): Promise<void> {
   const stands = await listStands(db);
   tally.examine("leases", stands.size);
@@ -24,7 +24,7 @@ export async function auditLeases(db: Reader, tally: Tally): Promise<void> {
   }
 }
 
-/** Whose hold is whose. */
+/** Compares holds with the instances and volumes that name them. */
 export async function auditHolds(db: Reader, tally: Tally): Promise<void> {
   const holds = await listPendingHolds(db);
   const pending = new Set(holds.map(({ id }) => id));
@@ -50,7 +50,7 @@ export async function auditHolds(db: Reader, tally: Tally): Promise<void> {
   }
 }
 
-/** Whether everything that may still cost something will be settled. */
+/** Checks that everything that may still cost something will be settled. */
 export async function auditSchedules(db: Reader, tally: Tally, since: Date | undefined): Promise<void> {
   const instanceIds = await listUnscheduled(db, since ?? new Date(0), UNSCHEDULED_MAX);
   const volumeIds = await listUnscheduledVolumes(db, UNSCHEDULED_MAX);
@@ -60,8 +60,8 @@ export async function auditSchedules(db: Reader, tally: Tally, since: Date | und
 }
 
 /**
- * What counts against caps. What was spent is compared for the period of now, since an older one counts no more; for a cap
- * without a period, which reads all that its account ever paid, only where everything is read anyway.
+ * Compares the amounts that count against caps. Spending is compared for the current period, since earlier ones do not
+ * count any more. A cap without a period needs all payments of its account, so only a full audit compares it.
  */
 export async function auditCaps(
   db: Reader,
@@ -73,13 +73,13 @@ export async function auditCaps(
   for (const cap of caps) {
     const { userId, scope, startedAt } = cap;
     const report = reportOf(tally, `cap ${cap.id}`);
-    compare(report, "caps", "what it counts as set aside is not what is", {
+    compare(report, "caps", "the holds that it counts are not those of its scope", {
       stored: cap.heldNanos,
       expected: cap.pendingNanos,
     });
     const isPresent = cap.startedAt >= startOf(cap.period, now);
     if (!isPresent || (cap.period === "total" && !isFull)) continue;
-    compare(report, "caps", "what it counts as spent is not what was paid in its period", {
+    compare(report, "caps", "its spending is not the sum of the payments in its period", {
       stored: cap.spentNanos,
       expected: await spentWithin(db, { userId, scope, from: startedAt }),
     });

@@ -4,16 +4,16 @@ import type { HoldId, PendingHold } from "../../ledger/index.ts";
 import type { HeldDevices } from "../../../supply/market/index.ts";
 import type { HoldOwner, Stand } from "../../charging/for-audit.ts";
 
-/** An instance whose devices are not those that its phase has. */
+/** An instance whose GPU grants do not fit its phase. */
 export type LeaseMismatch = {
   readonly instanceId: InstanceId;
-  /** Undefined for one that is over, or never was. */
+  /** Undefined for an instance that is over, or does not exist. */
   readonly stand: Stand | undefined;
   readonly held: HeldDevices | undefined;
   readonly expectedCount: number;
 };
 
-/** Compares who holds devices with who should, by phase and by machine. */
+/** Compares granted GPUs with those that each instance should have, by phase and by machine. */
 export function mismatchedLeases(
   stands: ReadonlyMap<InstanceId, Stand>,
   held: ReadonlyMap<InstanceId, HeldDevices>,
@@ -22,7 +22,7 @@ export function mismatchedLeases(
   for (const stand of stands.values()) {
     const own = held.get(stand.id);
     const count = own?.deviceCount ?? 0;
-    // One that ends had devices only if it was not at rest when that was asked.
+    // An ending instance has GPUs only if it was not at rest when its end was requested.
     const isHolding = HOLDING_PHASES.has(stand.phase) && !(stand.phase === "ending" && count === 0);
     const expectedCount = isHolding ? stand.deviceCount : 0;
     const isElsewhere = own?.machineIds.some((id) => id !== stand.machineId) ?? false;
@@ -37,8 +37,8 @@ export function mismatchedLeases(
 }
 
 /**
- * Holds that no instance names for which anything may still be charged, and instances that name none that is pending, or
- * one of somebody else. Between its end and its last settlement an instance keeps its hold.
+ * Holds that no instance with open charges names, instances that name no pending hold, and holds that several instances
+ * name. An ended instance keeps its hold until its last settlement.
  */
 export type HoldMismatches = {
   readonly withoutInstance: readonly PendingHold[];
@@ -59,7 +59,7 @@ export function mismatchedHolds(holds: readonly PendingHold[], owners: readonly 
   };
 }
 
-/** Rows of two lists of ids that should be the same, compared bucket by bucket. */
+/** A run of ids, as a count and a fingerprint; two lists of ids that should be equal are compared bucket by bucket. */
 export type Bucket = { readonly bucket: bigint; readonly count: number; readonly fingerprint: string };
 
 export function differingBuckets(one: readonly Bucket[], other: readonly Bucket[]): readonly bigint[] {
@@ -72,7 +72,7 @@ export function differingBuckets(one: readonly Bucket[], other: readonly Bucket[
   return [...differing, ...known.keys()].toSorted((a, b) => (a < b ? -1 : 1));
 }
 
-/** How often each id is named beyond the once that it should be; 0 times is a difference, too. */
+/** Ids that are not a transfer named by exactly one charge line, with the number of lines that name each. */
 export function pairIds(
   transferIds: readonly bigint[],
   namedIds: readonly bigint[],

@@ -12,7 +12,7 @@ import type { Ranges } from "./ledger-audit.ts";
 
 const CODES = ["payment", "payout", "payout_returned"] as const;
 
-/** From where to where money goes, by what it is for. */
+/** The accounts between which money moves, by the code of its transfer. */
 const SIDES = {
   payment: ["stripe", "credit"],
   fee: ["earnings", "fees"],
@@ -20,7 +20,7 @@ const SIDES = {
   payout_returned: ["payouts", "earnings"],
 } as const satisfies Record<ExpectedMovement["code"], readonly [string, string]>;
 
-/** Payments and payouts beside the ledger, both ways. */
+/** Compares payments and payouts with the ledger, in both directions. */
 export async function auditPayments(db: Reader, tally: Tally, { transfers: range }: Ranges): Promise<void> {
   const expected = await listExpectedMovements(db, range.from);
   const keys = expected.flatMap((movement) => movement.keys);
@@ -63,7 +63,7 @@ function sidesOf({ debit, credit }: NamedTransfer): string {
   return `${debit.kind} → ${credit.kind}`;
 }
 
-/** A transfer whose key no row leads to must at least name one: money may come twice for one payment. */
+/** Checks transfers whose keys no row names: each must belong to a row, although a payment may have arrived twice. */
 async function checkUnnamed(db: Reader, tally: Tally, transfers: readonly NamedTransfer[]): Promise<void> {
   const made = await listMadeMovements(db, {
     paymentIds: transfers.flatMap(({ paymentId }) => paymentId ?? []),

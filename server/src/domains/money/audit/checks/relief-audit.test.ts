@@ -1,4 +1,4 @@
-// What is given without being paid, what hosts are paid, and what was issued: what an audit says once somebody wrote into it.
+// Credits for faults, payouts, arrears and documents: the audit's findings after somebody wrote into them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addUpDays } from "../../../../../../test/support/audit-rows.ts";
@@ -12,7 +12,7 @@ import { creditOf, earningsOf, LOSSES, postTransfers, type TransferRequest } fro
 import { addUpEarnings } from "../../ledger/earnings-store.ts";
 import { audit } from "../audit-service.ts";
 
-/** Past the cut-off of the month. */
+/** Time after which the month's documents are due. */
 const MONTH_MS = 33 * 24 * HOUR_MS;
 
 async function differencesIn(world: AuditWorld): Promise<readonly string[]> {
@@ -33,7 +33,7 @@ async function post({ env, clock }: AuditWorld, requests: readonly Omit<Transfer
   );
 }
 
-/** A run that its host failed, and arrears of somebody else that were written off. */
+/** A run that its host failed, and written-off arrears of another user. */
 async function reliefs(world: AuditWorld): Promise<void> {
   const { sql, clock, instanceId, renterId, hostId } = world;
   await sql(
@@ -67,7 +67,7 @@ async function reliefs(world: AuditWorld): Promise<void> {
   ]);
 }
 
-/** All that was charged is added up, and the month is over. */
+/** Adds up all charges, and ends the month. */
 async function endMonth({ env, clock }: AuditWorld): Promise<void> {
   clock.jump(MONTH_MS);
   await issueInvoices({ database: env.database, clock, seller: { ...UNNAMED_SELLER, taxPpm: 190_000 } });
@@ -89,7 +89,7 @@ async function wholeWorld(t: Parameters<typeof auditWorld>[0]): Promise<AuditWor
   return world;
 }
 
-test("what was given, earned and issued has no difference while nobody writes into it", async (t) => {
+test("credits, earnings and documents have no difference until somebody writes into them", async (t) => {
   const world = await wholeWorld(t);
   assert.deepEqual(await differencesIn(world), []);
   const { checks } = await audit({ database: world.env.database, clock: world.clock }, { isFull: true });
@@ -107,43 +107,43 @@ const MISTAKES: readonly {
   readonly problem: RegExp;
 }[] = [
   {
-    what: "a fault that says that more was given back",
+    what: "a fault with a larger credit",
     table: "host_faults",
     statement: "update host_faults set credited_nanos = 6",
     problem: /^faults: run 1 of instance \d+: its transfers gave back something else: 5, 6/,
   },
   {
-    what: "more given back than a run cost",
+    what: "a credit above the price of its run",
     table: "charge_lines",
     statement: "update charge_lines set instance_id = instance_id + 1 where component = 'gpu' and paid_from = 'credit'",
     problem: /^faults: run 1 of instance \d+: more was given back than was paid for it: 5, at most 0/,
   },
   {
-    what: "credit for a fault that never was",
+    what: "credit without a fault",
     table: "host_faults",
     statement: "delete from host_faults",
     problem: /^faults: transfer \d+: there is no fault of a host for which it was given/,
   },
   {
-    what: "arrears of which more was written off",
+    what: "arrears with a larger write-off",
     table: "arrears",
     statement: "update arrears set written_off_nanos = 8",
     problem: /^arrears: arrears \d+: something else was written off for them: 7, 8/,
   },
   {
-    what: "a loss that nobody owed",
+    what: "a write-off without arrears",
     table: "arrears",
     statement: "delete from arrears",
     problem: /^arrears: transfer \d+: there are no arrears for which it was written off/,
   },
   {
-    what: "somebody who may go below zero and is not in arrears",
+    what: "a negative minimum balance without arrears",
     table: "ledger_accounts",
     statement: "update ledger_accounts set floor_nanos = -1 where kind = 'credit'",
     problem: /^arrears: credit of user \d+: it may go below zero by something else: -1, 0/,
   },
   {
-    what: "arrears that allow less than they say",
+    what: "arrears with another minimum balance than their account",
     table: "arrears",
     statement: "update arrears set ended_at = null, outcome = null, written_off_nanos = 0",
     problem: /^arrears: credit of user \d+: it may go below zero by something else: 0, -7/,
@@ -161,25 +161,25 @@ const MISTAKES: readonly {
     problem: /^transfers: line \d+: its contract is somebody else's/,
   },
   {
-    what: "a deposit that was not paid into so often",
+    what: "a deposit with another count of prepayments",
     table: "deposits",
     statement: "update deposits set prepay_count = 2",
     problem: /^deposits: deposit of instance \d+: it was not paid into so often: 2, 1/,
   },
   {
-    what: "a discount that says that it saved more",
+    what: "a discount with a larger saving",
     table: "deposits",
     statement: "update deposits set saved_nanos = saved_nanos + 1",
     problem: /^deposits: deposit of instance \d+: its discount saved something else: \$0.000000001, \$0/,
   },
   {
-    what: "another part of earnings that bore its fee",
+    what: "another settled part of earnings",
     table: "payout_bases",
     statement: "insert into payout_bases select host_id, 1 from machines limit 1",
     problem: /^payments: earnings of user \d+: another part has borne its fee than its payouts left: 1, 0/,
   },
   {
-    what: "a sum of earnings that is another",
+    what: "a sum of earnings with another amount",
     table: "ledger_earned_days",
     statement: "update ledger_earned_days set amount_nanos = amount_nanos + 1 where code = 'usage_gpu'",
     problem:
@@ -192,7 +192,7 @@ const MISTAKES: readonly {
     problem: /^days: 2026-03-01 of host \d+: usage_storage of machine \d+: .*: 0, \d+/,
   },
   {
-    what: "an invoice of another total",
+    what: "an invoice with another total",
     table: "invoice_documents",
     statement: "update invoice_documents set content = jsonb_set(content, '{total_cents}', '1')",
     problem: /^invoices: invoice 2026-000001: its total is not that of its month: 1, \d+/,
@@ -210,7 +210,7 @@ const MISTAKES: readonly {
     problem: /^invoices: invoice 2026-000001: its movement 1 is not that of its month: 1, \d+/,
   },
   {
-    what: "an invoice that ends elsewhere",
+    what: "an invoice with another balance at its end",
     table: "invoice_documents",
     statement: `update invoice_documents set content = jsonb_set(content, '{balance,closing_nanos}', '"1"')`,
     problem: /^invoices: invoice 2026-000001: its closing is not that of its month/,
@@ -223,7 +223,7 @@ const MISTAKES: readonly {
   },
 ];
 
-test("an invoice may say in other words what it says in amounts", async (t) => {
+test("an invoice may change its words, but not its amounts", async (t) => {
   const world = await wholeWorld(t);
   const [first] = await world.sql(
     "select number, content from invoice_documents where content->'balance'->'entries' <> '[]'",
@@ -247,7 +247,7 @@ test("an invoice may say in other words what it says in amounts", async (t) => {
   assert.equal(found.length, 1, "the chain of facts names an issued invoice that was written into");
 });
 
-test("finds each mistake in what was given, earned and issued", async (t) => {
+test("finds each mistake in credits, earnings and documents", async (t) => {
   for (const { what, table, statement, problem } of MISTAKES) {
     await t.test(what, async (part) => {
       const world = await wholeWorld(part);

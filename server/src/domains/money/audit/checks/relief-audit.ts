@@ -1,4 +1,4 @@
-// What was given to users without their having paid it, beside the notes that say why.
+// Amounts that users got without paying them, compared with the notes of their reasons.
 import type { InstanceId } from "../../../../base/ids.ts";
 import { asId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
@@ -14,13 +14,16 @@ type Run = { readonly instanceId: InstanceId; readonly generation: number };
 
 const nameOf = ({ instanceId, generation }: Run) => `run ${generation} of instance ${instanceId}`;
 
-/** What a fault of a host may lead to: to credit and deposit, each out of its earnings and of the house's losses. */
+/**
+ * The keys of the transfers for a host's fault: to credit and to the deposit, each out of its earnings and out of the
+ * house's losses.
+ */
 function keysOf({ instanceId, generation }: Run): readonly string[] {
   const key = `host_credit:${instanceId}:${generation}`;
   return [key, `${key}:losses`, `${key}:deposit`, `${key}:deposit:losses`];
 }
 
-/** What was given back for faults of hosts beside the ledger, and beside what was paid for those runs. */
+/** Compares credits for hosts' faults with the ledger, and with the payments for the failed runs. */
 export async function auditFaults(db: Reader, tally: Tally, { transfers: range }: Ranges): Promise<void> {
   const recent = await listNamedTransfers(db, { keys: [], codes: ["host_credit"], range });
   const faults = await listAuditedFaults(db, { since: range.from, runs: recent.flatMap(runsIn) });
@@ -58,10 +61,10 @@ function runsIn({ instanceId, generation }: NamedTransfer): readonly Run[] {
     : [{ instanceId: asId<InstanceId>(instanceId), generation }];
 }
 
-/** How far credit may go below zero, and what of it the house bore in the end, beside the arrears that say so. */
+/** Compares the negative minimum balances of credit, and the amounts that the house wrote off, with the arrears. */
 export async function auditArrears(db: Reader, tally: Tally, { transfers: range }: Ranges): Promise<void> {
   const writeOffs = await listNamedTransfers(db, { keys: [], codes: ["write_off"], range });
-  // Others are losses by payments that went back.
+  // Other write-offs are losses by returned payments.
   const recent = writeOffs.filter(({ returnKey }) => returnKey === undefined);
   const ids = recent.flatMap(({ arrearsId }) => arrearsId ?? []);
   const arrears = await listAuditedArrears(db, { since: range.from, ids });

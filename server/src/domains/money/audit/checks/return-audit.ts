@@ -15,7 +15,7 @@ import type { Ranges } from "./ledger-audit.ts";
 
 const CODES = ["payment", "payment_returned", "write_off", "taken_back"] as const;
 
-/** What went back of payments beside what was booked for it, and that beside the ledger. */
+/** Compares returned payments with their bookings, and the bookings with the ledger. */
 export async function auditReturns(db: Reader, tally: Tally, { transfers: range }: Ranges): Promise<void> {
   const recent = (await listNamedTransfers(db, { keys: [], codes: CODES, range })).filter(
     ({ returnKey }) => returnKey !== undefined,
@@ -45,7 +45,7 @@ export async function auditReturns(db: Reader, tally: Tally, { transfers: range 
   }
 }
 
-/** Nobody takes more from a host than it had earned and not given back: not a dispute, and not an administrator. */
+/** Checks that neither disputes nor administrators took more from a host than it had earned and still had. */
 async function auditOverTakings(db: Reader, tally: Tally, range: Ranges["transfers"]): Promise<void> {
   const { examined, over } = await listOverTakings(db, range);
   tally.examine("returns", examined);
@@ -72,7 +72,10 @@ function checkReturn(tally: Tally, one: AuditedReturn, transfers: readonly Named
   }
 }
 
-/** What was taken for it from deposits and from others, and given back to these when it was won, beside the transfers. */
+/**
+ * Compares the amounts taken from deposits and other users, and returned to them after a won dispute, with the
+ * transfers.
+ */
 function checkTakings(
   same: (problem: string, stored: bigint | string, expected: bigint | string) => void,
   { takings, isReversed, userId: payerId }: AuditedReturn,
@@ -86,7 +89,7 @@ function checkTakings(
     moved.set(name, (moved.get(name) ?? 0n) + (isTaken ? amountNanos : -amountNanos));
   }
   const changed = takings.map((taking) => {
-    // What came out of the payer's deposit goes back to credit with the payment, and not into the deposit.
+    // The payer's deposit is not filled again: its part returns to credit with the payment.
     const isOwn = isDepositKind(taking.kind) && taking.userId === payerId;
     const name = nameTaken(taking);
     if (isReversed) same(`it was won, and ${told(name)} did not get back what was taken`, taking.openNanos, 0n);
@@ -110,14 +113,14 @@ function checkTakings(
   }
 }
 
-/** `earnings 9`, or `deposit:12 7 through 5,7`. */
+/** Words for a taking: `earnings 9`, or `deposit:12 7 through 5,7`. */
 function told(name: string): string {
   return name.replace(/^(credit|earnings|deposit:\d+):(\d+)(?::through:(.*))?$/, (_all, kind, userId, through) =>
     through === undefined ? `${kind} ${userId}` : `${kind} ${userId} through ${through}`,
   );
 }
 
-/** What these moved from accounts of one kind to the card provider, less what they moved back. */
+/** The amount that transfers moved from accounts of one kind to the card provider, less the amount moved back. */
 function movedFrom(kind: "credit" | "losses", transfers: readonly NamedTransfer[]): bigint {
   return transfers.reduce((sum, { debit, credit, amountNanos }) => {
     if (debit.kind === kind && credit.kind === "stripe") return sum + amountNanos;

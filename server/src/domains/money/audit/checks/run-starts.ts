@@ -1,17 +1,19 @@
 import { countableMs, type AuditedPhase, type AuditedRun } from "../../../rental/instances/index.ts";
 import { instant, type Report } from "../rules/difference.ts";
 
-/** Clocks of servers differ by less than this. */
+/** Longest difference between the clocks of servers. */
 const SKEW_MS = 60_000;
 
-/** When each run was ordered, by its generation: with the change of phase that led to it. */
+/** The moment at which each run was ordered, by its generation: the phase change that led to it. */
 export function ordersOf(phases: readonly AuditedPhase[]): ReadonlyMap<number, Date> {
   const orders = new Map<number, Date>();
   for (const { generation, at } of phases) if (!orders.has(generation)) orders.set(generation, at);
   return orders;
 }
 
-/** Checks that a run costs nothing before it can have begun, and no more than its evidence allows (ADR 0031). */
+/**
+ * Checks that a run costs nothing before its earliest possible start, and no more than its evidence allows (ADR 0031).
+ */
 export function checkRunStart(report: Report, run: AuditedRun, orders: ReadonlyMap<number, Date>): void {
   const { startedAt, meteredFromAt, notRunningAt, runningMs, lastCountedAt } = run;
   const orderedAt = orders.get(run.generation);

@@ -1,4 +1,4 @@
-// Whether the links of the chain are those that the server wrote.
+// Checks that the links of the chain are those that the server wrote.
 import { hashLink, NO_HEAD, type FactHead, type FactSigner } from "../../../../base/facts.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import type { Tally } from "../rules/difference.ts";
@@ -11,22 +11,22 @@ export type ChainWalk = {
   readonly db: Reader;
   readonly tally: Tally;
   readonly signer: FactSigner;
-  /** The last link that this process knew to be committed before the audit's snapshot. */
+  /** The last link that this process knew as committed before the audit's snapshot. */
   readonly witnessed: FactHead;
-  /** The link before the first that is read. */
+  /** The link before the first one that is read. */
   readonly before: FactHead;
-  /** A head that was exported earlier: the chain must go on from there. */
+  /** A head from an earlier export: the chain must continue from it. */
   readonly against: FactHead | undefined;
 };
 
-/** What the walk found about the links as such. */
+/** The result of a walk for the links themselves. */
 export type Walked = {
   readonly linkCount: number;
-  /** When links were made that are not as they were written: their rows are not reported once more. */
+  /** The times of links that differ from what was written; their rows are not reported again. */
   readonly brokenAtMs: ReadonlySet<number>;
 };
 
-/** Goes over all links from a place on, and lets `visit` read their facts. */
+/** Walks over all links from a place on, and lets `visit` read their facts. */
 export async function walkChain(walk: ChainWalk, visit: (link: ReadLink) => Promise<void>): Promise<Walked> {
   const { db, tally, signer, before } = walk;
   const brokenAtMs = new Set<number>();
@@ -42,7 +42,7 @@ export async function walkChain(walk: ChainWalk, visit: (link: ReadLink) => Prom
     }
     if (page.length < LINKS_PER_PAGE) break;
   }
-  // Each hash goes over all links before it: one signature holds them all.
+  // Each hash covers all links before it, so the last signature binds them all.
   if (linkCount > 0 && !signer.isSigned(last, signature)) await nameForged(walk);
   await checkEnd(walk, last);
   return { linkCount, brokenAtMs };
@@ -73,7 +73,10 @@ function subjectsOf({ subjects }: ReadLink): string {
   return subjects.length > SUBJECTS_NAMED_MAX ? `${named} and ${subjects.length - SUBJECTS_NAMED_MAX} more` : named;
 }
 
-/** The first link that the server did not sign: who wrote it, and all after it, did not have the server's secret. */
+/**
+ * Reports the first link that the server did not sign: the writer of it and of all later ones did not have the server's
+ * secret.
+ */
 async function nameForged({ db, tally, signer, before }: ChainWalk): Promise<void> {
   for (let after = before.number; ;) {
     const page = await listLinks(db, { from: after + 1n, limit: LINKS_PER_PAGE });
@@ -93,7 +96,7 @@ async function nameForged({ db, tally, signer, before }: ChainWalk): Promise<voi
   }
 }
 
-/** Links at the end are missed by the head, by this server's memory, and by what was exported. */
+/** Compares the end of the chain with its stored head, with the memory of this server, and with an earlier export. */
 async function checkEnd({ db, tally, witnessed, against }: ChainWalk, last: FactHead): Promise<void> {
   const head = await findFactHead(db);
   const loose = await countLooseFacts(db, last.number + 1n);

@@ -9,11 +9,11 @@ export type FactAudit = {
   readonly signer: FactSigner;
   readonly witnessed: FactHead;
   readonly against: FactHead | undefined;
-  /** What came before is bound by this checkpoint; undefined in a full audit. */
+  /** The checkpoint that binds everything before it; undefined in a full audit. */
   readonly trusted: Checkpoint | undefined;
 };
 
-/** From where on rows must have facts: what is older than the chain has none. */
+/** The first ids that must have facts: older rows are from before the chain and have none. */
 export type FactOrigin = {
   readonly nextTransferId: bigint;
   readonly nextCapId: number;

@@ -1,4 +1,4 @@
-// Rows beside the facts of who made them, and facts beside their rows (docs/adr/0030-facts-of-money.md).
+// Compares rows with the facts of who made them, and facts with their rows (docs/adr/0030-facts-of-money.md).
 import { NO_HEAD, type FactHead } from "../../../../base/facts.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import {
@@ -40,7 +40,7 @@ export async function auditFacts(audit: FactAudit): Promise<void> {
   await auditStates(audit, { range, origin });
 }
 
-/** The link that the checkpoint names must still be there. */
+/** Checks that the link before the checkpoint is the one that it names. */
 async function checkBefore({ db, tally }: FactAudit, { number, sha256 }: FactHead): Promise<void> {
   if (number === 0n) return;
   const stored = (await findLinkHash(db, number)) ?? "none";
@@ -65,7 +65,7 @@ async function readOrigin(db: Reader): Promise<FactOrigin> {
   };
 }
 
-/** The facts of one link beside their rows: transfers, and events of the audit log. */
+/** Compares the facts of one link with their rows: transfers, and events of the audit log. */
 async function auditLink({ db, tally, signer }: FactAudit, range: LinkRange, link: ReadLink): Promise<void> {
   if (range.from !== undefined && link.madeAt < range.from) return;
   const facts = link.texts.flatMap((text) => readFact(text) ?? []);
@@ -102,7 +102,7 @@ function transferOf(fact: ReadFact): string {
   return transferText({ code, amount, from, to });
 }
 
-/** A row that its fact misses. */
+/** The difference for a fact whose row is gone. */
 function goneOf(subject: string, fact: ReadFact, what: string) {
   return { subject, problem: `it is gone: it was made ${whoAndWhen(fact)}`, stored: "none", expected: what };
 }
@@ -113,7 +113,7 @@ function idsOf(facts: readonly ReadFact[]): readonly bigint[] {
 
 type Read = { readonly range: LinkRange; readonly origin: FactOrigin; readonly walked: Walked };
 
-/** Transfers that nobody asked for: each that is no charge of usage has one fact. */
+/** Finds transfers without a request: each transfer other than usage has one fact. */
 async function auditMoved({ db, tally, trusted }: FactAudit, { range, origin, walked }: Read): Promise<void> {
   const nextId = later(trusted?.nextTransferId, origin.nextTransferId);
   const moved = { nextId, from: trusted?.untilAt, to: undefined };
@@ -138,7 +138,7 @@ async function auditMoved({ db, tally, trusted }: FactAudit, { range, origin, wa
   }
 }
 
-/** The audit log beside the facts, and beside the credit transfers, whose events the database writes. */
+/** Compares the audit log with the facts, and with the credit transfers, whose events the database writes. */
 async function auditEvents(audit: FactAudit, read: Read): Promise<void> {
   const { db, tally, trusted } = audit;
   const { range, origin, walked } = read;
@@ -171,7 +171,7 @@ async function auditEvents(audit: FactAudit, read: Read): Promise<void> {
   await auditToldTransfers(audit, events);
 }
 
-/** What the log says of who moved credit must be what the cause of the transfer says. */
+/** Compares the account of a credit transfer in the audit log with the cause of the transfer. */
 async function auditToldTransfers(
   { db, tally }: FactAudit,
   events: { readonly nextId: bigint; readonly from: Date | undefined },

@@ -1,5 +1,5 @@
-// What persons set, beside the last fact of each: caps, payouts, holds on payouts, freezes, invoices and other documents,
-// checkpoints.
+// Compares everything that people set with its last fact: caps, payouts, holds on payouts, freezes, invoices and other
+// documents, and checkpoints.
 import { listStatedFreezes } from "../../../people/accounts/index.ts";
 import { ACCOUNT_DOCUMENT_KINDS, listAccountDocumentTexts, listIssuedTexts } from "../../invoices/index.ts";
 import { listStatedCaps } from "../../ledger/index.ts";
@@ -29,7 +29,7 @@ export async function auditStates(
   await auditCheckpointRows(audit, range, origin);
 }
 
-/** Rows of one kind beside the last facts of their ids, both ways. */
+/** Compares rows of one kind with the last facts of their ids, in both directions. */
 function holdAgainst(
   { tally }: FactAudit,
   {
@@ -44,7 +44,7 @@ function holdAgainst(
     readonly rows: ReadonlyMap<string, Says>;
     readonly facts: ReadonlyMap<string, string>;
     readonly isRemoved: (fact: ReadFact) => boolean;
-    /** Whether a row may be without a fact: it is older than the chain. */
+    /** True for a row that may have no fact, since it is older than the chain. */
     readonly mayLack: (subject: string) => boolean;
     readonly describe: (says: Says) => string;
   },
@@ -95,7 +95,7 @@ async function auditPayouts(audit: FactAudit, { nextPayoutId }: FactOrigin): Pro
   const { db, trusted } = audit;
   const recent = await listStatedPayouts(db, trusted?.untilAt);
   const subjects = recent.map(({ id }) => String(id));
-  // Payouts that were settled since by their facts, and are not among those rows, were set back or taken away.
+  // Payouts with facts since the checkpoint that are not among these rows were reset or deleted.
   const range = { nextLink: trusted?.nextFactLink ?? 1n, from: trusted?.untilAt };
   const others = [...(await listFactsSince(db, "payout", range)).keys()].filter((id) => !subjects.includes(id));
   const rows = [...recent, ...(await payoutsOf(db, others.map(Number)))];
@@ -121,7 +121,7 @@ async function auditPayoutHolds(audit: FactAudit, { nextPayoutHoldId }: FactOrig
   });
 }
 
-/** A freeze that is open must also hold: its account is stopped by the column of its row. */
+/** Compares open freezes with their facts; the account must also be frozen in its own row. */
 async function auditFreezes(audit: FactAudit): Promise<void> {
   const rows = await listStatedFreezes(audit.db);
   holdAgainst(audit, {
@@ -129,13 +129,16 @@ async function auditFreezes(audit: FactAudit): Promise<void> {
     rows: new Map(rows.map(({ id, says }) => [String(id), says])),
     facts: await listLastFacts(audit.db, "freeze"),
     isRemoved: never,
-    // Freezes are younger than the chain: each has a fact.
+    // Freezes are newer than the chain, so each has a fact.
     mayLack: never,
     describe: ({ user, is_open: isOpen }) => `user ${String(user)}, ${isOpen === true ? "open" : "lifted"}`,
   });
 }
 
-/** Invoices are numbered in a row, but a row ends somewhere: its last ones are missed by their facts alone. */
+/**
+ * Compares invoices with their facts. Their numbers have no gaps, so only the facts show that the last ones are
+ * missing.
+ */
 async function auditIssued(audit: FactAudit, range: LinkRange, { invoiceCount }: FactOrigin): Promise<void> {
   const { db, signer, trusted } = audit;
   const facts = await listFactsSince(db, "invoice", range);
@@ -152,7 +155,7 @@ async function auditIssued(audit: FactAudit, range: LinkRange, { invoiceCount }:
   });
 }
 
-/** Receipts, statements and credit notes are younger than the chain: each of them has its fact. */
+/** Compares receipts, statements and credit notes with their facts; they are newer than the chain, so each has one. */
 async function auditAccountDocuments(audit: FactAudit, range: LinkRange): Promise<void> {
   const { db, signer, trusted } = audit;
   for (const kind of ACCOUNT_DOCUMENT_KINDS) {
@@ -169,12 +172,12 @@ async function auditAccountDocuments(audit: FactAudit, range: LinkRange): Promis
   }
 }
 
-/** A checkpoint decides what an audit does not read: it is a fact itself. */
+/** Compares checkpoints with their facts: a checkpoint decides what an audit does not read. */
 async function auditCheckpointRows(audit: FactAudit, range: LinkRange, { checkpointUntil }: FactOrigin): Promise<void> {
   const { db, trusted } = audit;
   const facts = await listFactsSince(db, "seal", range);
   const last = await findLastCheckpoint(db);
-  // Of the checkpoints that were made since: one that was made a day late is older than the last one.
+  // Checkpoints stored since the last one; one that was stored a day late covers an earlier day.
   const recent = await listCheckpointsEndingAt(db, momentsOf([...facts.keys()]));
   const checkpoints =
     trusted === undefined ? await listCheckpoints(db) : last === undefined ? recent : [...recent, last];

@@ -1,9 +1,9 @@
-// What an audit reads of the chain of facts.
+// The chain of facts as the audit reads it.
 import { sql } from "kysely";
 import type { FactHead, FactKind, FactLink } from "../../../../base/facts.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
-/** Links from a number on. Of those only what was written at `from` or later is held against its rows. */
+/** Links from a number on; only facts written at `from` or later are compared with their rows. */
 export type LinkRange = { readonly nextLink: bigint; readonly from: Date | undefined };
 
 export type ReadLink = FactLink & { readonly factCount: number; readonly subjects: readonly string[] };
@@ -54,7 +54,7 @@ export async function findLinkHash(db: Reader, number: bigint): Promise<string |
   return row?.sha256;
 }
 
-/** The least number of a link made at a moment or later; one more than the largest when none was. */
+/** The lowest number of a link made at a moment or later; one above the highest when there is none. */
 export async function findNextLink(db: Reader, from: Date, atLeast: bigint): Promise<bigint> {
   const { rows } = await sql<{ number: bigint }>`
     select coalesce(
@@ -66,7 +66,7 @@ export async function findNextLink(db: Reader, from: Date, atLeast: bigint): Pro
   return rows[0]?.number ?? 1n;
 }
 
-/** Facts whose link is not there. */
+/** The number of facts whose link is missing. */
 export async function countLooseFacts(db: Reader, nextLink: bigint): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count from facts f
@@ -76,7 +76,7 @@ export async function countLooseFacts(db: Reader, nextLink: bigint): Promise<num
   return rows[0]?.count ?? 0;
 }
 
-/** The facts of a kind with a number for a subject, by buckets of 4096 of these. */
+/** Facts of a kind with numeric subjects, by buckets of 4096 numbers. */
 export async function listFactBuckets(
   db: Reader,
   kind: FactKind,
@@ -113,7 +113,7 @@ function within(kind: FactKind, { nextLink, from }: LinkRange) {
     and l.made_at >= coalesce(${from ?? null}::timestamptz, '-infinity')`;
 }
 
-/** What holds now of each subject of a kind: the text of its last fact. */
+/** The current text of each subject of a kind: that of its last fact. */
 export async function listLastFacts(
   db: Reader,
   kind: FactKind,

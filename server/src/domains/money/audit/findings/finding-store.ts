@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../../../../db/transaction.ts";
 
 export type Outcome = "repaired" | "told" | "alarmed";
 
-/** What was found, and what was done about it by rule. */
+/** A finding, and the action that a rule took. */
 export type StoredFinding = {
   readonly kind: string;
   readonly subject: string;
@@ -14,7 +14,7 @@ export type StoredFinding = {
   readonly foundCount: number;
 };
 
-/** Notes a finding, in the transaction of its repair; one that was found before is counted again. */
+/** Stores a finding in the transaction of its repair; a known finding is counted once more. */
 export async function recordFinding(
   tx: Tx,
   { kind, subject, outcome, details }: Pick<StoredFinding, "kind" | "subject" | "outcome" | "details">,
@@ -32,7 +32,7 @@ export async function recordFinding(
   `.execute(tx.db);
 }
 
-/** The newest findings first. */
+/** Findings, newest first. */
 export async function listFindings(db: Reader, limit: number): Promise<readonly StoredFinding[]> {
   const rows = await db
     .selectFrom("reconciliation_findings")
@@ -52,7 +52,7 @@ export async function listFindings(db: Reader, limit: number): Promise<readonly 
   }));
 }
 
-/** How often what was found, by kind and by what was done. */
+/** Numbers of findings by kind and outcome. */
 export async function countFindings(
   db: Reader,
 ): Promise<readonly { readonly kind: string; readonly outcome: Outcome; readonly count: number }[]> {
@@ -72,7 +72,7 @@ export async function findLastRun(db: Reader): Promise<LastRun> {
   return { at: row.last_run_at ?? undefined, counts: row.last_counts as LastRun["counts"] };
 }
 
-/** Whether this process is to go through everything now: another one did less than so long ago. */
+/** Claims the pass over the whole database; false when another process made one within `everyMs`. */
 export async function claimRun(tx: Tx, everyMs: number): Promise<boolean> {
   const result = await sql`
     update reconciliation_clock set last_run_at = ${tx.now}::timestamptz

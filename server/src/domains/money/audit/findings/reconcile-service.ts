@@ -48,11 +48,14 @@ import {
 } from "../../charging/for-audit.ts";
 
 export const RECONCILE_EVERY_MS = 60_000;
-/** Less than a period, so that clocks that differ a little leave no minute out. */
+/**
+ * Time for which a claim keeps other processes away; less than a period, so that small differences of clocks skip no
+ * minute.
+ */
 const CLAIM_MS = 45_000;
-/** What a run repairs at most; the next one does the rest. */
+/** Repairs per run; the next run does the rest. */
 const REPAIRS_MAX = 500;
-/** More of the same would tell nobody more; all are stored and counted. */
+/** Log lines per run; all findings are stored and counted. */
 const LOGGED_MAX = 20;
 const UNSCHEDULED_SINCE_MS = 86_400_000;
 
@@ -60,11 +63,11 @@ export type ReconcilePorts = {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** What the machines that are connected to this process have. */
+  /** The instances and volumes that machines connected to this process report. */
   readonly inventories: () => ReadonlyMap<MachineId, Inventory>;
-  /** The connections of agents that are open here at this moment, and whose they are. */
+  /** The connections of agents that are open in this process, with their machines. */
   readonly connections: () => OpenConnections;
-  /** Tells them again what they are to have. */
+  /** Sends the desired set of these machines again. */
   readonly tellAgain: (machineIds: readonly MachineId[]) => void;
 };
 
@@ -76,8 +79,8 @@ export type ReconcileCounts = {
 };
 
 /**
- * Compares ledger, leases, instances and what hosts have, and repairs by rule what can be repaired; the rest is an alarm. One
- * process goes through the database, and each through the machines that are connected to it.
+ * Compares ledger, GPU grants, instances and hosts' reports, repairs by rule, and alarms about the rest. One process at
+ * a time checks the database, and each process checks the machines that are connected to it.
  */
 export async function reconcile(ports: ReconcilePorts): Promise<ReconcileCounts> {
   const { database, clock } = ports;
@@ -97,8 +100,8 @@ export async function reconcile(ports: ReconcilePorts): Promise<ReconcileCounts>
     if (outcomes.length > LOGGED_MAX) continue;
     const { kind, subject, details } = finding;
     const said = { kind, subject, outcome, ...details };
-    if (outcome === "alarmed") ports.log.error(said, "the reconciliation found what no rule repairs");
-    else ports.log.warn(said, "the reconciliation repaired something");
+    if (outcome === "alarmed") ports.log.error(said, "the reconciliation found a mismatch that no rule repairs");
+    else ports.log.warn(said, "the reconciliation repaired a mismatch");
   }
   const strangeIds = findings.flatMap(({ repair }) => (repair.kind === "tellAgain" ? repair.machineId : []));
   if (strangeIds.length > 0) ports.tellAgain([...new Set(strangeIds)]);
@@ -146,7 +149,7 @@ function findMistaken(db: Reader, { open, serverId }: OpenConnections): Promise<
   return listMistakenConnections(db, open, serverId);
 }
 
-/** Repairs a finding if it is still so, and notes it in the same transaction. Undefined when it is gone. */
+/** Repairs a finding that still exists, and stores it in the same transaction; undefined when it is gone. */
 async function deal(
   tx: Tx,
   { kind, subject, repair, details }: Finding,

@@ -23,7 +23,7 @@ type Scene = {
   readonly sql: (text: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>;
 };
 
-/** One instance that runs, settled, three minutes after its start: nothing to find. */
+/** A running instance, settled three minutes after its start; the reconciliation finds nothing. */
 async function aScene(t: Parameters<typeof testApp>[0]): Promise<Scene> {
   const world = await testApp(t);
   const renter = await world.caller();
@@ -48,7 +48,7 @@ async function findingsOf({ world }: Scene) {
   return findings.map(({ kind, subject, outcome, foundCount }) => ({ kind, subject, outcome, foundCount }));
 }
 
-test("a hold that no instance names is given back, once", async (t) => {
+test("a hold that no instance names is released once", async (t) => {
   const scene = await aScene(t);
   const { sql, next, id } = scene;
   const [hold] = await sql(
@@ -67,7 +67,7 @@ test("a hold that no instance names is given back, once", async (t) => {
   await scene.world.assertBooks();
 });
 
-test("a hold that was placed just now is left alone: its instance may be on its way", async (t) => {
+test("a new hold is left alone, since its instance may be about to name it", async (t) => {
   const { world, sql, next } = await aScene(t);
   await sql(
     `insert into ledger_holds (account_id, amount_nanos, cause, created_at)
@@ -77,7 +77,7 @@ test("a hold that was placed just now is left alone: its instance may be on its 
   assert.deepEqual(await next(), SILENCE);
 });
 
-test("an instance that runs on nothing is settled at once, and has a hold again", async (t) => {
+test("an instance that runs without a hold is settled at once, and has a hold again", async (t) => {
   const scene = await aScene(t);
   const { world, sql, next, id } = scene;
   const [before] = await sql("select hold_id from instances where id = $1", [id]);
@@ -109,7 +109,7 @@ test("an instance forgets a hold that is closed, and gets another one", async (t
   assert.equal((await findingsOf(scene))[0]?.kind, "closed_hold");
 });
 
-test("what is over keeps its hold until it is settled, and that is nothing to find", async (t) => {
+test("an ended instance keeps its hold until it is settled, without a finding", async (t) => {
   const scene = await aScene(t);
   const { world, host, renter, sql, next, id } = scene;
   await destroy(world, renter, id);
@@ -131,14 +131,14 @@ test("what is over keeps its hold until it is settled, and that is nothing to fi
   await world.assertBooks();
 });
 
-test("what is over and settled to its end keeps no hold", async (t) => {
+test("an instance that is over and settled to its end keeps no hold", async (t) => {
   const scene = await aScene(t);
   const { world, host, renter, sql, next, id } = scene;
   await destroy(world, renter, id);
   await host.obey();
   await sql("update instance_runs set charged_running_ms = running_ms");
   await sql("update instances set settle_at = null where id = $1", [id]);
-  // It forgets its hold, which is given back.
+  // The instance forgets its hold, and the hold is released.
   assert.deepEqual(await next(), { found: 2, repaired: 2, told: 0, alarmed: 0 });
   assert.deepEqual(await sql("select state from ledger_holds where state = 'pending'"), []);
   assert.deepEqual(
@@ -162,12 +162,12 @@ test("a hold that two instances name is an alarm: no rule knows whose it is", as
   assert.ok(world.complaints.some((line) => line.includes("shared_hold") && line.includes('"level":50')));
 });
 
-test("one that should run, never did, and has nothing set aside is an alarm", async (t) => {
+test("an instance that should run, never ran, and has no hold is an alarm", async (t) => {
   const scene = await aScene(t);
   const { world, host, renter, sql, next } = scene;
   const other = await rent(world, renter, host);
   await host.synced();
-  // Its start takes long: nothing has been proven, and nothing makes a settlement due.
+  // Its start takes long: it is not proven to run, and so not due for settlement.
   const [{ hold_id: holdId } = {}] = await sql("select hold_id from instances where id = $1", [other]);
   await sql("update instances set hold_id = null, deadline_at = null where id = $1", [other]);
   await sql(
@@ -183,7 +183,7 @@ test("one that should run, never did, and has nothing set aside is an alarm", as
   assert.ok(world.complaints.some((line) => line.includes("missing_hold") && line.includes('"level":50')));
 });
 
-test("what may still cost something and is never due is due now", async (t) => {
+test("an instance that may still cost something and has no date for its settlement is made due", async (t) => {
   const scene = await aScene(t);
   const { world, sql, next, id } = scene;
   await sql("update instances set settle_at = null");
@@ -196,7 +196,7 @@ test("what may still cost something and is never due is due now", async (t) => {
   assert.equal((await findingsOf(scene))[0]?.kind, "unscheduled");
 });
 
-test("a rental that cannot be settled is an alarm after ten minutes, although each attempt puts it off", async (t) => {
+test("a rental that cannot be settled is an alarm after ten minutes, although each attempt postpones it", async (t) => {
   const scene = await aScene(t);
   const { world, host, sql, next } = scene;
   await sql(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no lines'; end $$`);
@@ -216,7 +216,7 @@ test("a rental that cannot be settled is an alarm after ten minutes, although ea
   assert.deepEqual(await next(), SILENCE);
 });
 
-test("devices of an instance that is over are an alarm, and are not freed by any rule", async (t) => {
+test("GPU grants of an ended instance are an alarm, and no rule frees them", async (t) => {
   const scene = await aScene(t);
   const { world, sql, next, id } = scene;
   await sql(
@@ -234,7 +234,7 @@ test("devices of an instance that is over are an alarm, and are not freed by any
   assert.ok(world.complaints.some((line) => line.includes("wrong_lease") && line.includes('"level":50')));
 });
 
-test("an instance whose deadline is long over is an alarm each minute, and one finding", async (t) => {
+test("an instance past its deadline is an alarm each minute, and a single finding", async (t) => {
   const scene = await aScene(t);
   const { world, sql, next, id } = scene;
   await sql("update instances set deadline_at = $2 where id = $1", [
@@ -250,7 +250,7 @@ test("an instance whose deadline is long over is an alarm each minute, and one f
   assert.deepEqual(await next(), SILENCE);
 });
 
-test("an instance that was due to be settled long ago is an alarm, until it is settled", async (t) => {
+test("an instance whose settlement is late is an alarm until it is settled", async (t) => {
   const scene = await aScene(t);
   const { world, sql, next, id } = scene;
   await sql("update instances set settle_at = $2 where id = $1", [
@@ -263,7 +263,7 @@ test("an instance that was due to be settled long ago is an alarm, until it is s
   assert.equal((await findingsOf(scene))[0]?.kind, "late_settlement");
 });
 
-test("a host that has what is not its own is told again what it is to have", async (t) => {
+test("a host with an unknown instance is sent its desired set again", async (t) => {
   const scene = await aScene(t);
   const { world, host, next } = scene;
   const told = () => host.received.filter(({ kind }) => kind === "desired").length;
@@ -282,7 +282,7 @@ test("a host that has what is not its own is told again what it is to have", asy
   );
 });
 
-test("the same for an instance of another machine, and for a volume that is gone", async (t) => {
+test("a host with an instance of another machine, or with a deleted volume, is sent its desired set again", async (t) => {
   const { world, id, next } = await aScene(t);
   const other = await world.host();
   await other.report([{ instance_id: id, generation: 1, state: "running" }], {
@@ -293,7 +293,7 @@ test("the same for an instance of another machine, and for a volume that is gone
   assert.deepEqual(await next(), SILENCE);
 });
 
-test("a host that lacks what it should run is told again, when it has had its time", async (t) => {
+test("a host without an instance that it should run is sent its desired set again, after a delay", async (t) => {
   const scene = await aScene(t);
   const { host, next, id } = scene;
   await host.report([]);
@@ -305,7 +305,7 @@ test("a host that lacks what it should run is told again, when it has had its ti
   ]);
 });
 
-test("a host that counts far more than can be is an alarm, and is not believed", async (t) => {
+test("a host that counts more than is possible is an alarm, and its count is not stored", async (t) => {
   const scene = await aScene(t);
   const { host, next, id, sql } = scene;
   const [seen] = host.obedience();
@@ -318,12 +318,12 @@ test("a host that counts far more than can be is an alarm, and is not believed",
   assert.equal((await findingsOf(scene))[0]?.kind, "uncounted_time");
 });
 
-test("time that a host counts and that nobody has counted for minutes is an alarm", async (t) => {
+test("running time that a host counts and the server has not stored for minutes is an alarm", async (t) => {
   const scene = await aScene(t);
   const { host, next, id, sql } = scene;
   const [seen] = host.obedience();
   assert.ok(seen?.counters);
-  // It said the same a moment ago: its counters are not stored with each report.
+  // The host counted the same a moment ago: not every report's counters are stored.
   await host.report([{ ...seen, counters: { ...seen.counters, running_ms: seen.counters.running_ms + 90_000 } }]);
   assert.deepEqual(await next(), SILENCE);
   await sql("update instance_runs set last_counted_at = last_counted_at - interval '6 minutes'");
@@ -333,7 +333,7 @@ test("time that a host counts and that nobody has counted for minutes is an alar
   ]);
 });
 
-test("a machine that counts as away while its agent is connected is taken back, and is found", async (t) => {
+test("a machine that counts as away while its agent is connected counts as connected again, with a finding", async (t) => {
   const scene = await aScene(t);
   const { world, host, next, sql } = scene;
   const idle = await world.host();
@@ -347,7 +347,7 @@ test("a machine that counts as away while its agent is connected is taken back, 
   assert.deepEqual(await next(), SILENCE, "one that left is away");
 });
 
-test("two processes go through the database once a minute together", async (t) => {
+test("two processes check the database once a minute between them", async (t) => {
   const scene = await aScene(t);
   const { world, sql } = scene;
   await sql(
@@ -363,7 +363,7 @@ test("two processes go through the database once a minute together", async (t) =
   );
 });
 
-test("what was found is counted for administrators", async (t) => {
+test("administrators see findings with their counts", async (t) => {
   const { world, sql, next } = await aScene(t);
   await sql("update instances set settle_at = null");
   await next();

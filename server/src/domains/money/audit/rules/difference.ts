@@ -1,27 +1,27 @@
-/** What an audit looks at, and in one sentence what has to be so. */
+/** The checks of an audit, each with the sentence that must hold. */
 export const CHECKS = {
-  balances: "Balances sum to zero, and each is what its transfers make it",
-  granted: "The granted part of a balance is what the granted parts of its transfers make it",
-  held: "What an account has set aside is the sum of its pending holds",
-  caps: "What counts against a cap is what is held and was charged in its period, and its limit is what its owner set",
-  amounts: "Each line costs its quantity at its price",
-  transfers: "Each line that was paid has its transfer: same amount, same sides, same instant",
-  pairs: "Each charge of usage in the ledger has exactly one line",
-  counters: "The lines of a run are what it was charged for, no more than it counted",
-  terms: "Each line has the price and the discount of its time",
-  intervals: "Lines begin where the last ones ended, and none before the first proven running",
-  coverage: "Storage is charged for all the time in which its machine was in touch, and for no other",
-  deposits: "A deposit has what was prepaid, less what its lines took and what went back",
-  payments: "Each payment and each payout has its transfers, and each of those its payment or payout",
-  returns: "What went back of payments was booked, by its transfers",
-  faults: "What was given back for a fault of a host is what its note says, and no more than was paid for the run",
-  arrears: "Credit may go below zero in arrears alone, and what was written off is what they say",
-  days: "The sums of a day are what its lines come to",
-  invoices: "Each document says what was used and moved, and neither one that is due nor a number is missing",
-  leases: "Who has devices is in a phase that has devices, and the other way round",
-  holds: "Each pending hold belongs to one instance that is not settled to its end, and which names it",
-  schedules: "Whatever may still come to cost something is due to be settled at some time",
-  facts: "Who moved money and set limits is what the signed chain of facts says",
+  balances: "Balances sum to zero, and each is the sum of its transfers",
+  granted: "The granted part of a balance is the sum of the granted parts of its transfers",
+  held: "The held amount of an account is the sum of its pending holds",
+  caps: "A cap counts the holds and charges of its period, and its limit is the one that its owner set",
+  amounts: "Each charge line costs its quantity at its price",
+  transfers: "Each paid charge line has its transfer, with the same amount, accounts and time",
+  pairs: "Each charge of usage in the ledger has exactly one charge line",
+  counters: "The charge lines of a run add up to its charged counters, and to no more than it counted",
+  terms: "Each charge line has the price and the discount of its time",
+  intervals: "Charge lines begin where the last ones ended, and none before the first proven running",
+  coverage: "Storage is charged for all time in which its machine was in touch, and for no other",
+  deposits: "A deposit holds the prepaid amount, less its charge lines and returned amounts",
+  payments: "Each payment and payout has its transfers, and each of these transfers has its payment or payout",
+  returns: "Each returned payment is booked, by its transfers",
+  faults: "Credit for a host's fault equals its note, and is no more than was paid for the run",
+  arrears: "Credit may go below zero only in arrears, and write-offs equal what the arrears say",
+  days: "The sums of a day equal its charge lines",
+  invoices: "Each document states the usage and movements of its time, and no due document and no number is missing",
+  leases: "An instance has GPUs exactly when its phase has GPUs",
+  holds: "Each pending hold belongs to exactly one instance, which names it and is not settled to its end",
+  schedules: "Everything that may still cost something has a date for its settlement",
+  facts: "The people who moved money and set limits are those in the signed chain of facts",
   seals: "Transfers and charge lines before a checkpoint are what they were when it was stored",
 } as const;
 
@@ -30,7 +30,7 @@ export const CHECK_NAMES: readonly CheckName[] = Object.keys(CHECKS).filter(
   (name): name is CheckName => name in CHECKS,
 );
 
-/** One row that is not what it should be. */
+/** A row that differs from what it should be. */
 export type Difference = {
   /** `line 12`, `account 3`, `instance 7`. */
   readonly subject: string;
@@ -42,10 +42,10 @@ export type Difference = {
 export type CheckResult = {
   readonly name: CheckName;
   readonly title: string;
-  /** How many rows were looked at. */
+  /** The number of rows that were examined. */
   readonly examinedCount: number;
   readonly differenceCount: number;
-  /** The first of them. */
+  /** The first differences. */
   readonly differences: readonly Difference[];
 };
 
@@ -55,7 +55,7 @@ export type Tally = {
   readonly results: () => readonly CheckResult[];
 };
 
-/** Counts everything, and keeps the first differences of each check: a broken table may have millions. */
+/** Counts all differences and keeps the first ones of each check: a broken table may have millions. */
 export function createTally(keptMax: number): Tally {
   const examined = new Map<CheckName, number>();
   const counts = new Map<CheckName, number>();
@@ -78,10 +78,10 @@ export function createTally(keptMax: number): Tally {
   };
 }
 
-/** Reports what is not as expected. */
+/** Reports a difference of the row. */
 export type Report = (check: CheckName, difference: Omit<Difference, "subject">) => void;
 
-/** A report of values that should be the same. */
+/** Reports two values that should be equal and are not. */
 export function compare(
   report: Report,
   check: CheckName,

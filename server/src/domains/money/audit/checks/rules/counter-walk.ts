@@ -3,15 +3,15 @@ import { checkChargeable } from "./run-ends.ts";
 import { compare, instant, type Report } from "../../rules/difference.ts";
 import type { AuditedInstance, AuditedLine } from "../../../charging/for-audit.ts";
 
-/** What a run counts and is charged for. */
+/** The counters of a run that are charged. */
 export type CountedComponent = "gpu" | "bwu" | "bwd";
 export const COUNTED: readonly CountedComponent[] = ["gpu", "bwu", "bwd"];
 
 type Price = { readonly priceNanos: bigint; readonly discountPpm: number };
-/** A part of a counter that costs the same; the last one has no end. */
+/** A part of a counter at one price; the last part has no end. */
 type Part = Price & { readonly until: bigint | undefined };
 
-/** Up to where the lines of one counter of one run have charged it. */
+/** The position up to which charge lines have charged one counter of a run. */
 export type CounterPlace = { readonly position: bigint; readonly reachedAt: Date | undefined };
 
 const PRICES = {
@@ -33,7 +33,7 @@ const CHARGED = {
   bwd: (run: AuditedRun) => [run.chargedReceivedBytes, run.receivedBytes] as const,
 } as const;
 
-/** What each part of a counter costs: below the mark of past terms these, then what held when the run was over. */
+/** The parts of a counter with their prices: past terms below their marks, then the terms at the end of the run. */
 export function partsOf(
   component: CountedComponent,
   generation: number,
@@ -45,7 +45,7 @@ export function partsOf(
   const add = (part: Part) => {
     const last = parts.at(-1);
     const isSame = last?.priceNanos === part.priceNanos && last.discountPpm === part.discountPpm;
-    // Something else of the terms changed: a line goes on over that.
+    // Another field of the terms changed: one charge line may cover both parts.
     if (isSame) parts.pop();
     parts.push(part);
   };
@@ -60,10 +60,10 @@ export function partsOf(
   return parts;
 }
 
-/** The time that other runs leave to one: from where those before it are charged until the first of those after it began. */
+/** The time that other runs leave to one: from the end of the charges before it until the start of the next run. */
 export type RunTime = { readonly from: Date | undefined; readonly until: Date | undefined };
 
-/** The time of each of an instance's runs, by generation. They are in order, and no two of them may be charged at once. */
+/** The time of each run of an instance, by generation. Runs are in order, and no two may be charged for one moment. */
 export function timesOf(runs: readonly AuditedRun[]): ReadonlyMap<number, RunTime> {
   const proven = runs.flatMap((run) => (run.meteredFromAt === undefined ? [] : [{ run, beganAt: run.meteredFromAt }]));
   const froms: (Date | undefined)[] = [];
@@ -82,7 +82,7 @@ export function timesOf(runs: readonly AuditedRun[]): ReadonlyMap<number, RunTim
   return times;
 }
 
-/** The part in which a line that begins at `position` can lie: what costs nothing has no lines, so it is passed over. */
+/** The part that a charge line from `position` on can lie in. Free parts have no charge lines, so they are skipped. */
 function partOfLine(parts: readonly Part[], position: bigint, line: AuditedLine) {
   let begin = position;
   for (const part of parts) {
@@ -93,7 +93,7 @@ function partOfLine(parts: readonly Part[], position: bigint, line: AuditedLine)
   return undefined;
 }
 
-/** Checks the next line of a counter and returns where it leads. */
+/** Checks the next charge line of a counter and returns the position that it reaches. */
 export function walkLine(
   report: Report,
   place: CounterPlace,
@@ -121,7 +121,7 @@ function checkTerms(report: Report, line: AuditedLine, part: Part, end: bigint):
     stored: line.unitPriceNanos,
     expected: part.priceNanos,
   });
-  // A deposit pays at its discount; credit pays the full price, or the discounted one of a deposit that was closed.
+  // A deposit pays at its discount. Credit pays the full price, or the discounted one after the deposit was closed.
   const isDiscountRight =
     line.discountPpm === part.discountPpm || (line.discountPpm === 0 && line.paidFrom === "credit");
   if (!isDiscountRight) {
@@ -168,7 +168,10 @@ function checkTime(
   });
 }
 
-/** Of two lines that overlap, a later audit may meet only one: so each is held against the runs before and after its own. */
+/**
+ * Checks a charge line against the runs before and after its own: of two overlapping lines, an ordinary audit may read
+ * only one.
+ */
 function checkRunTime(report: Report, line: AuditedLine, time: RunTime | undefined): void {
   if (time?.from !== undefined && line.fromAt < time.from) {
     report("intervals", {
@@ -186,7 +189,7 @@ function checkRunTime(report: Report, line: AuditedLine, time: RunTime | undefin
   }
 }
 
-/** Checks that the lines of a counter end where it is charged up to; what lies beyond them must have cost nothing. */
+/** Checks that the charge lines of a counter reach its charged position; a rest beyond them must have been free. */
 export function endWalk(
   report: Report,
   place: CounterPlace,

@@ -9,7 +9,7 @@ const CODES = {
   bwd: "usage_bandwidth_down",
 } as const satisfies Record<AuditedLine["component"], string>;
 
-/** Checks a line against the transfer that it says has paid it. */
+/** Checks a charge line against the transfer that it names. */
 export function checkPayment(report: Report, line: AuditedLine, transfer: AuditedTransfer | undefined): void {
   if (line.transferId === undefined) {
     compare(report, "transfers", "it has an amount and no transfer", { stored: line.amountNanos, expected: 0n });

@@ -6,12 +6,12 @@ import type { AuditedLine } from "../../../charging/for-audit.ts";
 const UP: ReadonlySet<string> = new Set(["starting", "running", "yielding"]);
 const LEAVING: ReadonlySet<string> = new Set(["stopping", "ending"]);
 
-/** Until when a run may have cost anything; of one that was under notice the end lies between two moments. */
+/** The end of a run's chargeable time; for a run under eviction notice it lies between two moments. */
 type End = { readonly earliestMs: number; readonly latestMs: number };
 
 const OPEN: End = { earliestMs: Infinity, latestMs: Infinity };
 
-/** The end of each run, by its generation, as the changes of phase of its instance make it. */
+/** The end of each run, by its generation, from the phase changes of its instance. */
 export function endsOf(phases: readonly AuditedPhase[]): ReadonlyMap<number, End> {
   const ends = new Map<number, End>();
   let present: number | undefined;
@@ -26,7 +26,7 @@ export function endsOf(phases: readonly AuditedPhase[]): ReadonlyMap<number, End
     if (!isOver && phase !== "yielding") continue;
     for (let run = phase === "yielding" ? found : 1; run <= found; run += 1) {
       const { earliestMs, latestMs } = ends.get(run) ?? OPEN;
-      // How long a notice lasted is not kept with it: it was no shorter than nothing.
+      // The length of an eviction notice is not kept with it; it was at least zero.
       ends.set(run, {
         earliestMs: Math.min(earliestMs, endMs),
         latestMs: isOver ? Math.min(latestMs, endMs) : latestMs,
@@ -36,7 +36,7 @@ export function endsOf(phases: readonly AuditedPhase[]): ReadonlyMap<number, End
   return ends;
 }
 
-/** Checks until when a run may have cost anything. Runs from before that rule say nothing. */
+/** Checks the stored end of a run's chargeable time. Runs from before that rule have none. */
 export function checkRunEnd(report: Report, run: AuditedRun, ends: ReadonlyMap<number, End>): void {
   const storedMs = run.chargeableUntilMs;
   if (storedMs === undefined) return;
@@ -49,7 +49,7 @@ export function checkRunEnd(report: Report, run: AuditedRun, ends: ReadonlyMap<n
   });
 }
 
-/** What a host counts after the end that was asked for is not its renter's. */
+/** Checks that a charge line does not cover time after the requested end, which the renter does not pay. */
 export function checkChargeable(report: Report, line: AuditedLine, { chargeableUntilMs = Infinity }: AuditedRun): void {
   if (line.toAt.getTime() <= chargeableUntilMs) return;
   report("intervals", {

@@ -4,35 +4,39 @@ import type { AuditedLine } from "../../../charging/for-audit.ts";
 
 type State = AuditedLine["state"];
 
-/** What is stored, as far as its cost follows from it. Lists are in order; of each the last entry holds without end. */
+/** Stored data, with all facts that decide its price. Lists are in order; the last entry of each has no end. */
 export type Storage = {
   readonly sizeBytes: bigint;
   readonly meteredFromAt: Date | undefined;
   readonly chargedUntilAt: Date | undefined;
-  /** From when on it was doing what; `over` once it was given up. Empty: one state from the beginning. */
+  /**
+   * The states, each from a moment on; `over` once the data was given up. Empty when one state held from the beginning.
+   */
   readonly states: readonly { readonly at: Date; readonly state: State | "over" }[];
   readonly prices: readonly { readonly untilAt: Date | undefined; readonly priceNanos: bigint }[];
-  /** Undefined for what no single machine holds: which machines could reach it when is not kept. */
+  /** Undefined for data that no single machine holds: the times when machines could reach it are not kept. */
   readonly machine: AuditedMachine | undefined;
 };
 
 export type StoragePlace = {
-  /** Up to where lines were checked; undefined before the first. */
+  /** The moment up to which charge lines were checked; undefined before the first. */
   readonly reachedAt: Date | undefined;
   readonly quantityMs: bigint;
 };
 
-/** Time in which one state held at one price, and the machine was in touch. */
+/** Time with one state and one price in which the machine was in touch. */
 type Piece = { readonly fromMs: number; readonly toMs: number; readonly state: State; readonly priceNanos: bigint };
 
-/** Every piece that costs something from `from` up to where it was charged: what the lines have to be, by facts alone. */
+/**
+ * All pieces with a price, from `from` up to the charged moment: the charge lines as they follow from the facts alone.
+ */
 export function piecesOf(storage: Storage, from: Date): readonly Piece[] {
   const { meteredFromAt, chargedUntilAt, machine, states, prices } = storage;
   if (meteredFromAt === undefined || chargedUntilAt === undefined) return [];
   const beginMs = Math.max(from.getTime(), meteredFromAt.getTime());
   const endMs = chargedUntilAt.getTime();
   const spans = machine === undefined ? [[beginMs, endMs] as const] : spansOf(machine);
-  // Boundaries of anything: between two neighbours everything is the same.
+  // All moments at which something changes: between two neighbours everything is constant.
   const marks = [beginMs, endMs, ...spans.flat(), ...states.map(({ at: time }) => time.getTime())];
   for (const { untilAt } of prices) if (untilAt !== undefined) marks.push(untilAt.getTime());
   const cuts = [...new Set(marks)].filter((ms) => ms >= beginMs && ms <= endMs).toSorted((a, b) => a - b);
@@ -74,7 +78,7 @@ function priceAt(prices: Storage["prices"], ms: number): bigint {
   return found?.priceNanos ?? 0n;
 }
 
-/** Checks the next line of what is stored and returns where it leads. */
+/** Checks the next charge line of stored data and returns the place that it reaches. */
 export function walkStorageLine(
   report: Report,
   place: StoragePlace,
@@ -104,7 +108,8 @@ export function walkStorageLine(
 
 function checkPiece(report: Report, line: AuditedLine, pieces: readonly Piece[]): void {
   const [fromMs, toMs] = [line.fromAt.getTime(), line.toAt.getTime()];
-  // The first that ends after the line begins: they are in order, and there may be thousands.
+  // Finds the first piece that ends after the line begins, by bisection: pieces are in order, and there may be
+  // thousands.
   let [low, high] = [0, pieces.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -133,8 +138,8 @@ function checkPiece(report: Report, line: AuditedLine, pieces: readonly Piece[])
 }
 
 /**
- * Checks that the lines charge for all the time that costs something, up to where it was charged. Of what no single machine
- * holds that cannot be known: there it is enough that no line charged for more, which each was checked for.
+ * Checks that the charge lines cover all time with a price, up to the charged moment. For data that no single machine
+ * holds this is unknown: the checks of each line ensure that none charges too much.
  */
 export function endStorageWalk(
   report: Report,

@@ -1,4 +1,4 @@
-// How a fact is held against the row that it is about. Pure.
+// Compares a fact with the row that it is about.
 import { canonical } from "../../../../../base/facts.ts";
 import { formatDollars, nanos } from "../../../../../base/money.ts";
 import type { StatedTransfer } from "../../../ledger/index.ts";
@@ -50,7 +50,7 @@ export function dollarsText(amountNanos: unknown): string {
   return `$${formatDollars(nanos(BigInt(String(amountNanos))))}`;
 }
 
-/** A transfer in one phrase: `credit_granted of $500 from issuance to credit of user 7`. */
+/** A transfer in words: `credit_granted of $500 from issuance to credit of user 7`. */
 export function transferText(one: {
   readonly code: unknown;
   readonly amount: unknown;
@@ -60,7 +60,7 @@ export function transferText(one: {
   return `${textOf(one.code)} of ${dollarsText(one.amount)} from ${textOf(one.from)} to ${textOf(one.to)}`;
 }
 
-/** What a row says that its fact does not; undefined when both agree. All differing fields in one difference. */
+/** The difference between a row and its fact, with all differing fields; undefined when both agree. */
 export function differenceOf(
   subject: string,
   fact: ReadFact,
@@ -78,14 +78,14 @@ export function differenceOf(
   };
 }
 
-/** A value in words: amounts in dollars. */
+/** A value in words; amounts in dollars. */
 export function valueText(name: string, value: unknown): string {
   return (name === "amount" || name === "limit" || name === "returned") && value !== undefined && value !== null
     ? dollarsText(value)
     : textOf(value ?? null);
 }
 
-/** A transfer as its fact says it. */
+/** The fields of a transfer as its fact states them. */
 export function saysOf({ key, code, from, to, amountNanos, cause, description, createdAt }: StatedTransfer) {
   return { key, code, from, to, amount: String(amountNanos), cause, why: description, at: createdAt.toISOString() };
 }

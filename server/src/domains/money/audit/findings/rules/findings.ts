@@ -5,7 +5,7 @@ import type { HoldId, PendingHold } from "../../../ledger/index.ts";
 import type { HoldMismatches, LeaseMismatch } from "../../checks/mismatches.ts";
 import type { HoldOwner, Stand } from "../../../charging/for-audit.ts";
 
-/** What a rule does about something; `alarm` leaves it to a person. */
+/** The action of a rule; `alarm` leaves the finding to a person. */
 export type Repair =
   | { readonly kind: "releaseHold"; readonly holdId: HoldId }
   | { readonly kind: "forgetHold"; readonly id: InstanceId; readonly holdId: HoldId }
@@ -16,7 +16,7 @@ export type Repair =
   | { readonly kind: "takeBack"; readonly connection: Registration }
   | { readonly kind: "alarm" };
 
-/** One thing on which two of ledger, leases, instances and hosts do not agree. */
+/** A mismatch between two of ledger, GPU grants, instances and hosts. */
 export type Finding = {
   readonly kind: string;
   /** `hold 7`, `instance 12`. */
@@ -25,16 +25,18 @@ export type Finding = {
   readonly details: Readonly<Record<string, string | number | boolean | null>>;
 };
 
-/** What is on its way has so long to arrive before a rule looks at it. */
+/** Age from which a rule considers a mismatch: changes that are under way have arrived by then. */
 const SETTLED_MS = 120_000;
-/** What should last a minute and has lasted so long will not end by itself. */
+/** Time after which a phase that should last a minute is stuck. */
 const STUCK_MS = 600_000;
-/** Counters of a run that goes on are stored once a minute: what was not for so long is not being billed. */
+/** Age of a count from which a run is not being billed: counters of a run are stored once a minute. */
 const UNCOUNTED_MS = 300_000;
-/** What a host counts in that time and is not stored, at least: a host that stands still counts nothing. */
+/**
+ * Running time that a host has counted and the server has not stored, at least; a host that stands still counts none.
+ */
 const UNBILLED_MS = 60_000;
 
-/** Holds that nobody names are given back; an instance does not go on naming one that is closed. */
+/** Stray holds are released, and instances forget holds that are closed. */
 export function holdFindings({ withoutInstance, withoutHold, shared }: HoldMismatches, now: Date): readonly Finding[] {
   const isOld = ({ createdAt }: PendingHold) => isOlderThan(createdAt, SETTLED_MS, now);
   return [
@@ -58,7 +60,7 @@ export function holdFindings({ withoutInstance, withoutHold, shared }: HoldMisma
   ];
 }
 
-/** Hardware is never freed by a rule: without a receipt nobody knows what still runs on it. */
+/** Mismatched GPU grants are only reported: without a report of the host, nobody knows what still runs on its GPUs. */
 export function leaseFindings(mismatches: readonly LeaseMismatch[], now: Date): readonly Finding[] {
   return mismatches
     .filter(({ stand }) => stand === undefined || isOlderThan(stand.phaseSinceAt, SETTLED_MS, now))
@@ -72,7 +74,7 @@ export function leaseFindings(mismatches: readonly LeaseMismatch[], now: Date): 
 
 const UP_PHASES: ReadonlySet<Stand["phase"]> = new Set(["starting", "running", "yielding"]);
 
-/** Instances that run on nothing, and those that were due longer ago than the loops should let them be. */
+/** Instances that run without a hold, whose settlement is late, or whose phase is stuck. */
 export function standFindings(stands: Iterable<Stand>, now: Date): readonly Finding[] {
   const findings: Finding[] = [];
   for (const stand of stands) {
@@ -96,12 +98,12 @@ export function standFindings(stands: Iterable<Stand>, now: Date): readonly Find
   return findings;
 }
 
-/** Settlements that were due before this are late. */
+/** The moment before which a due settlement is late. */
 export function lateBefore(now: Date): Date {
   return new Date(now.getTime() - STUCK_MS);
 }
 
-/** Rentals that are over, and volumes, that were not settled although they were due long ago. */
+/** Ended instances, and volumes, whose settlement was due long ago. */
 export function lateFindings(
   ended: readonly { readonly id: InstanceId; readonly dueAt: Date }[],
   volumes: readonly { readonly id: VolumeId; readonly dueAt: Date }[],
@@ -118,7 +120,10 @@ export function lateFindings(
   ];
 }
 
-/** What a deposit pays needs no hold; what is settled soon gets one, or is stopped, by that. */
+/**
+ * True for an instance that needs a hold and has none. One that a deposit pays needs none; one that is settled soon
+ * gets one, or is stopped.
+ */
 function isUnheld(stand: Stand, now: Date): boolean {
   const { isBackground, isReserved, desired, phase, phaseSinceAt, holdId, settleAt } = stand;
   if (isBackground || isReserved || holdId !== undefined || desired !== "running" || !UP_PHASES.has(phase))
@@ -147,16 +152,16 @@ export function scheduleFindings(
   ];
 }
 
-/** What a host has, beside what it should have. */
+/** Reports of hosts, with the facts that they should match. */
 export type InventoryFacts = {
   readonly inventories: ReadonlyMap<MachineId, Inventory>;
   readonly stands: ReadonlyMap<InstanceId, Stand>;
   readonly volumePlaces: ReadonlyMap<VolumeId, MachineId | undefined>;
-  /** What is stored as counted, by instance, of its present run. */
+  /** The stored counters of current runs, by instance. */
   readonly counted: ReadonlyMap<InstanceId, CountedRun>;
 };
 
-/** A host that has what is not its own, or lacks what it should run, is told again what it is to have. */
+/** Hosts that have instances of others, or lack one that they should run; they are sent their desired sets again. */
 export function inventoryFindings(facts: InventoryFacts, now: Date): readonly Finding[] {
   const findings: Finding[] = [];
   const lacking = Map.groupBy(
@@ -196,8 +201,8 @@ function strayFindings(
 }
 
 /**
- * A host that counts far more than is stored counts what cannot be, or is not listened to; one whose counts are not stored
- * any more runs what nobody pays for.
+ * Runs whose reported counters are far above the stored ones, or are not stored any more: either the report is
+ * impossible, or the run is not paid for.
  */
 function uncountedFindings(
   machineId: MachineId,
@@ -219,7 +224,7 @@ function uncountedFindings(
   });
 }
 
-/** A machine whose agent is connected here and reports, and that counts as away or as another server's. */
+/** Machines whose agents are connected here and report, but that count as away or as another server's. */
 export function absenceFindings(mistaken: readonly Registration[]): readonly Finding[] {
   return mistaken.map((connection) => ({
     kind: "false_absence",
