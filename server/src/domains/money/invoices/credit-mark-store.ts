@@ -1,6 +1,6 @@
 import type { Tx } from "../../../db/transaction.ts";
 
-/** Up to which transfer those who received credit have been told. Whoever asks holds it until its transaction ends. */
+/** Locks the mark up to which recipients of credit were notified; returns its transfer id. */
 export async function lockCreditMark(tx: Tx): Promise<bigint> {
   const row = await tx.db.selectFrom("credit_notice_mark").select("transfer_id").forUpdate().executeTakeFirstOrThrow();
   return row.transfer_id;

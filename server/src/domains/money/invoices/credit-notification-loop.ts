@@ -9,14 +9,14 @@ import { lockCreditMark, moveCreditMark } from "./credit-mark-store.ts";
 
 const ROWS_PER_ROUND = 20_000;
 const ROUNDS_PER_RUN = 50;
-/** Less than this is not told: whoever wants to flood somebody's mailbox pays its owner for each mail. */
+/** Minimum of a notification: flooding a mailbox costs its sender this much credit for each mail. */
 const AMOUNT_MIN = nanos(NANOS_PER_DOLLAR / 100n);
-/** Ids are taken before their transfers are committed: by then, whatever has a lower one is there as well. */
+/** Time after which all lower ids are committed: ids are taken before their transfers commit. */
 const COMPLETE_AFTER_MS = 10_000;
 
 /**
- * Transfers are posted by the ten thousand a second into one account, so their recipients are not told one by one where
- * that happens: what came in since the last time is one notification.
+ * Notifies users of credit from others. An account may receive ten thousand credit transfers a second, so all that
+ * arrived since the last run are one notification.
  */
 export function creditNotificationLoop({
   database,
@@ -53,7 +53,7 @@ async function tellReceived(tx: Tx): Promise<{ readonly count: number; readonly 
       userId,
       kind: "client:credit_transfer_received",
       subject: `You received $${formatDollars(amount)} of credit`,
-      message: `${count === 1 ? "A transfer" : `${count} transfers`} of $${formatDollars(amount)} came in from other users. Your invoices say from whom.`,
+      message: `${count === 1 ? "A credit transfer" : `${count} credit transfers`} of $${formatDollars(amount)} came in from other users. Your invoices name the senders.`,
       key: `client:credit_transfer_received:${lastId}`,
     })),
   );

@@ -26,7 +26,7 @@ const Csv = {
 
 type Span = { readonly from: Date; readonly until: Date };
 
-/** Tables for spreadsheets and book-keepers, of any length: they are read and sent bit by bit. */
+/** CSV tables of any length, for spreadsheets and book-keeping; they are read and sent piece by piece. */
 export function exportRoutes(scope: HttpScope): void {
   exportRoute(scope, {
     path: "/api/v0/charges/export/",
@@ -67,7 +67,7 @@ function exportRoute({ app, clock }: HttpScope, { path, operation, summary, reco
   );
 }
 
-/** Nothing newer than now is in a table: while it is read, it does not grow. */
+/** The time span of a table. It ends now at the latest, so that the table does not grow while it is read. */
 function readSpan({ from, to }: { readonly from?: string; readonly to?: string }, now: Date): Span {
   const first = readMoment("from", from) ?? new Date(0);
   const last = readMoment("to", to) ?? now;
@@ -158,7 +158,7 @@ async function* movementRecords(db: Reader, userId: UserId, span: Span): AsyncGe
   }
 }
 
-/** As the owner sees it: above zero for what came, below zero for what left. */
+/** A movement from the owner's view: positive amounts came in, negative ones went out. */
 function movementCells(movement: Movement): readonly Cell[] {
   return [
     whole(movement.transferId),

@@ -9,16 +9,16 @@ import { creditOf, ISSUANCE, postTransfer, type TransferId } from "../ledger/ind
 export type CreditGrant = {
   readonly userId: UserId;
   readonly amount: Nanos;
-  /** One phrase for the user's invoice. */
+  /** A phrase for the user's invoice. */
   readonly reason: string;
-  /** How the user paid for it, such as a wire transfer; undefined for a gift, which has no receipt. */
+  /** The user's means of payment, such as a wire transfer; undefined for a gift, which has no receipt. */
   readonly paidBy?: string | undefined;
   readonly actor: AuditActor;
 };
 
 /**
- * Brings new money to a user's credit in the caller's transaction, which makes it safe to repeat. `conflict` when the
- * ledger could not count that much money.
+ * Grants credit to a user in the caller's transaction, which makes it safe to repeat. Throws `conflict` when the ledger
+ * cannot count that much money.
  */
 export async function grantCredit(tx: Tx, { userId, amount, reason, paidBy, actor }: CreditGrant): Promise<TransferId> {
   const outcome = await postTransfer(tx, {

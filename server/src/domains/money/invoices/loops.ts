@@ -27,7 +27,7 @@ export function invoiceLoops(means: IssueMeans): readonly Loop[] {
     {
       name: "issue-credit-notes",
       description: "Issues a credit note for each part of an invoice that was given back.",
-      // Credits of the month are looked at again and again until it is invoiced.
+      // Credits of a month are examined repeatedly until its invoice is issued.
       everyMs: 1_800_000,
       run: async () => ({ issued: await issueCreditNotes(means) }),
     },

@@ -1,19 +1,20 @@
-/** The first instant of the month (UTC) of a moment. */
+/** The first instant of the UTC month of a moment. */
 export function monthStart(at: Date): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1));
 }
 
-/** The first instant of the month (UTC) after that of a moment. */
+/** The first instant of the next UTC month. */
 export function monthAfter(at: Date): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1));
 }
 
-/** The documents of a month are issued within this time after it. */
+/** Time after a month within which its documents are issued. */
 const ISSUED_WITHIN_MS = 3 * 86_400_000;
 
 /**
- * The first instants of the months in which an audit looks for missing documents, the oldest first: months that are done, of
- * those the ones whose documents were issued since the last seal, and always the newest. All of them without `since`.
+ * The first instants of the months in which an audit looks for missing documents, oldest first: finished months whose
+ * documents were issued since the last checkpoint, and always the newest finished one. All finished months without
+ * `since`.
  */
 export function monthsToAudit({
   since,
@@ -21,9 +22,9 @@ export function monthsToAudit({
   firstAt,
 }: {
   readonly since: Date | undefined;
-  /** The first month that is not done; undefined when none is. */
+  /** The first unfinished month; undefined when no month was started. */
   readonly doneUntil: Date | undefined;
-  /** When money first moved. */
+  /** The time of the first movement of money. */
   readonly firstAt: Date | undefined;
 }): readonly Date[] {
   if (doneUntil === undefined || firstAt === undefined) return [];

@@ -39,7 +39,7 @@ import { readReport } from "./service.ts";
 const TAGS = ["Billing"];
 
 export type InvoicePorts = {
-  /** Made and drained by the process, since its commits outlive the request that asked for them. */
+  /** Created and drained by the process, since its commits outlive the request that asked for them. */
   readonly poster: TransferPoster;
 };
 
@@ -114,7 +114,7 @@ function invoicesRoute({ app, database, clock }: HttpScope): void {
   );
 }
 
-/** The named contracts that have this label. */
+/** Finds instances with this label. */
 function contractNamesRoute({ app, database }: HttpScope): void {
   app.post(
     "/api/v0/contracts/fetch/",

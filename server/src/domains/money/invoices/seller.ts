@@ -1,17 +1,17 @@
 import type { TaxSettings } from "./rules/tax.ts";
 
-/** Who issues invoices, as the server's settings say. */
+/** The seller on invoices, from the server's settings. */
 export type Seller = TaxSettings & {
   readonly name: string;
   readonly address: readonly string[];
   readonly taxId: string;
-  /** Hosts with a tax id have agreed that the seller issues the invoices of what they supply to it. */
+  /** True when the seller issues the invoices for supplies of hosts with a tax id, who have agreed to it. */
   readonly isSelfBilling: boolean;
-  /** Before the year in every number; empty for none. */
+  /** The prefix before the year in every number; empty for none. */
   readonly numberPrefix: string;
 };
 
-/** A server whose settings do not say who runs it. */
+/** The seller of a server whose settings do not name its operator. */
 export const UNNAMED_SELLER: Seller = {
   name: "Berth",
   address: [],

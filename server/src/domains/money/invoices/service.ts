@@ -13,18 +13,18 @@ import type { ReportPlan } from "./rules/report.ts";
 import type { InvoicesResponse } from "./schema.ts";
 import { viewFee, viewPayment, viewReport, viewUsage } from "./views.ts";
 
-/** A report has no pages: it ends after its newest items, so that no account can make it unbounded. */
+/** Items per report: a report has no pages, so it ends after its newest items. */
 const ITEMS_MAX = 10_000;
 const BEGINNING = new Date(0);
 
-/** The invoice report of a user, newest first, as `plan` limits it. */
+/** The invoice report of a user, newest first, with the content that `plan` selects. */
 export async function readReport(
   db: Reader,
   now: Date,
   { userId, plan }: { readonly userId: UserId; readonly plan: ReportPlan },
 ): Promise<InvoicesResponse> {
   const from = plan.from ?? BEGINNING;
-  // Reports name the last instant that is in them; moments have no more than milliseconds.
+  // Reports include their last instant; moments have no more than milliseconds.
   const until = new Date((plan.to ?? new Date(now.getTime() + 60_000)).getTime() + 1);
   const page = { order: "when", isDescending: true, after: undefined, limit: ITEMS_MAX } as const;
   const [user, { movements }, usage, current] = await Promise.all([
@@ -43,7 +43,7 @@ export async function readReport(
   return viewReport(user, newestFirst.slice(0, ITEMS_MAX), current);
 }
 
-/** Credit is what the report is about, and of earnings only what was paid out. */
+/** The sides of movements in the report: all of the credit, and only payouts of the earnings. */
 function sidesOf({ hasPayments, hasPayouts, hasCharges }: ReportPlan): readonly MovementSide[] {
   return [
     ...(hasPayments ? bothWays(CREDIT_CODES) : []),
@@ -53,8 +53,8 @@ function sidesOf({ hasPayments, hasPayouts, hasCharges }: ReportPlan): readonly 
 }
 
 /**
- * What is on no monthly invoice yet, what runs up at this moment included; the fees taken since, with the one that is due
- * of what a host has earned (docs/payouts.md); and what can be spent.
+ * The amounts that are on no monthly invoice yet: charges including accrued usage, fees including the one due on the
+ * host's earnings (docs/payouts.md), and the spendable credit.
  */
 async function readCurrent(db: Reader, now: Date, userId: UserId) {
   const [{ nextFrom = now }, last] = await Promise.all([readDocumentClock(db), findLastDocument(db, userId, now)]);
@@ -65,7 +65,7 @@ async function readCurrent(db: Reader, now: Date, userId: UserId) {
   const isInvoiced = last?.until.getTime() === from.getTime() && last.content.edition !== undefined;
   const [charged, carried, moved, accrued, { available }, feeDue] = await Promise.all([
     isOpen ? totalCharged(db, { payerId: userId, from, until }) : { amount: ZERO },
-    // Charged since, and on the last invoice all the same: it happened in its month.
+    // Charged since, but on the last invoice, since the usage happened in its month.
     isInvoiced ? listMonthPortions(db, { payerId: userId, from, until: cutOff({ until: from }) }, from) : [],
     isOpen ? sumPrepaidMovements(db, userId, { from, until }) : [],
     accruedOf(db, now, userId),

@@ -31,7 +31,7 @@ function viewBillTo({ fullname, username, billing }: User): string {
   return lines.filter((line) => line !== "").join("\n");
 }
 
-/** Money that moved. What came in is positive; credit that went to somebody else is negative; a payout is positive. */
+/** A movement as an item: positive for money that came in and for payouts, negative for credit sent to others. */
 export function viewPayment(movement: Movement): InvoiceItem {
   const isPayout = movement.code === "payout" || movement.code === "payout_returned";
   const amount = toDollars(isPayout ? -netAmount(movement) : netAmount(movement));

@@ -1,10 +1,10 @@
-// What an audit reads of receipts, statements and credit notes.
+// Receipts, statements and credit notes as the audit reads them.
 import { sql } from "kysely";
 import type { Reader } from "../../../../db/transaction.ts";
 
 /**
- * Sequences of numbers of which not every one is there: how many are, and how many should be. Of those that were issued
- * before a moment only the last one is looked for.
+ * Number sequences with gaps: the count of documents, and the count that should exist. Of documents issued before a
+ * moment, only the last one is checked.
  */
 export async function listBrokenAccountSequences(
   db: Reader,

@@ -1,4 +1,4 @@
-// Receipts and credit notes beside the movements that they are about, and statements beside the ledger.
+// Compares receipts and credit notes with their movements, and statements with the ledger.
 import { canonical } from "../../../../base/facts.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import type { Reader } from "../../../../db/transaction.ts";
@@ -19,10 +19,7 @@ const PER_PAGE = 200;
 
 type AccountDocumentAudit = { readonly examined: number; readonly wrong: readonly WrongDocument[] };
 
-/**
- * Of documents issued since a moment: what they say in figures, and whether their numbers are all there. And documents that
- * should have been issued and are missing.
- */
+/** Checks documents issued since a moment: their figures and their numbers, and whether documents are missing. */
 export async function listWrongAccountDocuments(db: Reader, since: Date | undefined): Promise<AccountDocumentAudit> {
   const wrong: WrongDocument[] = (await listBrokenAccountSequences(db, since)).map(
     ({ name, storedCount, lastSequence }) => ({
@@ -45,7 +42,7 @@ export async function listWrongAccountDocuments(db: Reader, since: Date | undefi
   return { examined, wrong };
 }
 
-/** Everything that documents of a kind issued since a moment say, by their numbers: as their facts digest it. */
+/** The full texts of documents of a kind issued since a moment, by their numbers, as their facts digest them. */
 export async function listAccountDocumentTexts(
   db: Reader,
   kind: AccountDocumentKind,
@@ -68,7 +65,7 @@ async function* pagesOf(db: Reader, kind: AccountDocumentKind, since: Date | und
   }
 }
 
-/** Documents about one movement each. */
+/** Checks documents that are about one movement each. */
 async function wrongAbout(db: Reader, documents: readonly AccountDocument[]): Promise<readonly WrongDocument[]> {
   const about = documents.filter((one): one is Receipt | CreditNote => one.kind !== "statement");
   const movements = await listMovementsOf(
@@ -88,7 +85,7 @@ async function wrongAbout(db: Reader, documents: readonly AccountDocument[]): Pr
   });
 }
 
-/** What a document says in figures, and what it would say of its movement today; undefined when it would not be made. */
+/** The figures of a document, and those that it would have today; undefined when it would not be issued. */
 function saysOf(document: Receipt | CreditNote, movement: PostedMovement) {
   const { userId } = document;
   if (document.kind === "receipt") {
@@ -109,7 +106,7 @@ function saysOf(document: Receipt | CreditNote, movement: PostedMovement) {
   };
 }
 
-/** A month that is over does not change any more. */
+/** Compares a statement with its month, which does not change once it is over. */
 async function wrongStatement(db: Reader, statement: Statement): Promise<readonly WrongDocument[]> {
   const { userId, month, content } = statement;
   invariant(month !== undefined, `statement ${statement.number} has a month`);
@@ -124,7 +121,7 @@ async function wrongStatement(db: Reader, statement: Statement): Promise<readonl
   );
 }
 
-/** Names are those of its day, and so is what waited on it. Amounts must be right for ever. */
+/** The figures of a statement, which must stay right forever. Names and waiting parts are those of its day. */
 function figuresOf(content: StatementContent): Readonly<Record<string, string>> {
   const { fee, earned_cents: earned, movements } = content;
   const line = (one: { readonly amount_cents: number; readonly amount_nanos: string }) =>

@@ -20,7 +20,7 @@ const LIST = "account_documents";
 const LIMIT = { fallback: 100, max: 500 };
 const NumberParams = Type.Object({ number: Type.String() });
 
-/** Every document of an account, whatever its kind: as data, as a page, and as a PDF. */
+/** Documents of an account, of every kind: as data, as a page, and as a PDF. */
 export function accountDocumentRoutes(scope: HttpScope): void {
   listRoute(scope);
   showRoute(scope);
@@ -59,7 +59,7 @@ function listRoute({ app, database }: HttpScope): void {
   );
 }
 
-/** Undefined for all kinds; throws `invalid` naming `kind` for one that there is not. */
+/** Parses a kind; undefined for all kinds. Throws `invalid` about `kind` for an unknown one. */
 export function readKind(text: string | undefined): (typeof KINDS)[number] | undefined {
   if (text === undefined || text === "") return undefined;
   const kind = KINDS.find((known) => known === text);
@@ -67,7 +67,7 @@ export function readKind(text: string | undefined): (typeof KINDS)[number] | und
   return kind;
 }
 
-/** The document that the page before ended with, from a token of this list. */
+/** The last document of the page before, from a token of this list. */
 export function readPlace(list: string, token: string | undefined): HeadPlace | undefined {
   const [issuedMs, number] = readToken(list, token, ["integer", "string"]) ?? [];
   if (issuedMs === undefined) return undefined;
@@ -153,7 +153,7 @@ function pdfRoute({ app, database }: HttpScope): void {
 
 const NUMBER = /^[A-Z0-9-]{6,40}$/;
 
-/** The document of this number, of this user. What is somebody else's is as absent as what never was. */
+/** The document of this number and user. Another user's document is answered like an absent one. */
 async function requireAny(db: Reader, userId: UserId, number: string) {
   const known = NUMBER.test(number);
   const document = known ? await findAccountDocument(db, userId, number) : undefined;

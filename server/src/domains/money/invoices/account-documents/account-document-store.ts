@@ -49,7 +49,7 @@ function toDocument(row: Row): AccountDocument {
   } as AccountDocument;
 }
 
-/** The document of this number, of this user; undefined when it is somebody else's, as when there is none. */
+/** The document of this number and user; undefined when it is absent or another user's. */
 export async function findAccountDocument(
   db: Reader,
   userId: UserId,
@@ -64,7 +64,7 @@ export async function findAccountDocument(
   return row && toDocument(row);
 }
 
-/** Documents of an account that refer to this one, the oldest first. */
+/** Documents of an account that refer to this one, oldest first. */
 export async function listReferring(db: Reader, number: string): Promise<readonly AccountDocument[]> {
   const rows = await db
     .selectFrom("account_documents")
@@ -94,7 +94,7 @@ export async function listAccountDocumentsSince(
   return rows.map(toDocument);
 }
 
-/** The number of the first receipt of a payment; undefined when it has none. */
+/** The number of the first receipt of a payment; undefined when there is none. */
 export async function findReceiptOfPayment(db: Reader, userId: UserId, paymentId: number): Promise<string | undefined> {
   const row = await db
     .selectFrom("account_documents")
@@ -126,7 +126,7 @@ export async function findLastStatement(db: Reader, userId: UserId, before: Date
   return document?.kind === "statement" ? document : undefined;
 }
 
-/** Which of these hosts have their statement of this month. */
+/** Those of these hosts who have a statement of this month. */
 export async function listStatedAmong(
   db: Reader,
   userIds: readonly UserId[],
@@ -142,7 +142,7 @@ export async function listStatedAmong(
   return new Set(rows.map((row) => row.user_id));
 }
 
-/** A document of any kind, invoices included, as a list shows it. */
+/** A document of any kind, invoices included, as lists show it. */
 export type DocumentHead = {
   readonly number: string;
   readonly kind: AccountDocumentKind | "invoice";
@@ -155,13 +155,13 @@ export type DocumentHead = {
 export type HeadPlace = { readonly issuedAt: Date; readonly number: string };
 
 type HeadFilter = {
-  /** All kinds when left out. */
+  /** Undefined for all kinds. */
   readonly kind: DocumentHead["kind"] | undefined;
   readonly before: HeadPlace | undefined;
   readonly limit: number;
 };
 
-/** Documents of a user, the newest first, before one of them. */
+/** Documents of a user, newest first, before one of them. */
 export async function listHeads(
   db: Reader,
   userId: UserId,
@@ -208,7 +208,7 @@ function allOf(userId: UserId, kind: HeadFilter["kind"]) {
     where user_id = ${userId}::integer and coalesce(${kind ?? null}::text, 'invoice') = 'invoice'`;
 }
 
-/** How far documents of a kind are issued; see the table's columns. */
+/** The progress of issuing documents of a kind; see the table's columns. */
 export type KindClock = { readonly doneUntil: Date; readonly doneUserId: number };
 
 export async function readKindClock(db: Reader, kind: AccountDocumentKind): Promise<KindClock> {
@@ -220,7 +220,10 @@ export async function readKindClock(db: Reader, kind: AccountDocumentKind): Prom
   return { doneUntil: row.done_until_at, doneUserId: row.done_user_id };
 }
 
-/** Until the commit nobody else issues a document of this kind: numbers follow the order of issue. */
+/**
+ * Locks the clock of a kind. Until the transaction ends nobody else issues such documents, so numbers follow the order
+ * of issue.
+ */
 export async function lockKindClock(tx: Tx, kind: AccountDocumentKind): Promise<KindClock> {
   const row = await tx.db
     .selectFrom("account_document_clocks")
@@ -243,7 +246,7 @@ export async function storeKindClock(
     .execute();
 }
 
-/** Which of these transfers have their document. */
+/** Those of these transfers that have a document. */
 export async function listDocumentedAmong(db: Reader, ids: readonly bigint[]): Promise<ReadonlySet<bigint>> {
   const { rows } = await sql<{ transfer_id: bigint }>`
     select transfer_id from account_documents where transfer_id = any(${[...ids]}::bigint[])
@@ -251,13 +254,13 @@ export async function listDocumentedAmong(db: Reader, ids: readonly bigint[]): P
   return new Set(rows.map((row) => row.transfer_id));
 }
 
-/** A document that has no number yet. */
+/** A document without a number. */
 export type Draft =
   | Omit<Receipt, "number" | "issuedAt">
   | Omit<Statement, "number" | "issuedAt">
   | Omit<CreditNote, "number" | "issuedAt">;
 
-/** Gives a document the next number of its kind, and stores it. The caller holds the clock of the kind. */
+/** Gives a document the next number of its kind, and stores it. The caller holds the lock of the kind's clock. */
 export async function issueDocument(tx: Tx, prefix: string, issued: Draft): Promise<string> {
   const { kind, userId, month, transferId, refersTo, content } = issued;
   const year = tx.now.getUTCFullYear();
@@ -295,7 +298,7 @@ export async function issueDocument(tx: Tx, prefix: string, issued: Draft): Prom
   return number;
 }
 
-/** Everything that a document says, for the digest in its fact. */
+/** The full text of a document, for the digest in its fact. */
 export function accountDocumentText(document: AccountDocument): string {
   const { number, kind, userId, month, transferId, refersTo, issuedAt, content } = document;
   const about = [month?.from ?? null, month?.until ?? null, transferId?.toString() ?? null, refersTo ?? null];

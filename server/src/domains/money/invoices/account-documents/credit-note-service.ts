@@ -17,8 +17,8 @@ import { issueByMovement, type IssueMeans } from "./issue-by-movement.ts";
 type Run = { readonly userId: UserId; readonly instanceId: number };
 
 /**
- * The invoice and the line that a credit note is about. `none`: it is on no invoice of the user. Once it is not `later` any
- * more, it stays the same for running time.
+ * The invoice and line that a credit note is about. `none`: no invoice of the user has it. The result for running time
+ * is final once it is not `later`.
  */
 export async function findCorrected(
   db: Reader,
@@ -37,11 +37,14 @@ export async function findCorrected(
   const before = isOfMonth ? monthAfter(movement.createdAt) : monthStart(movement.createdAt);
   if (nextFrom === undefined || nextFrom < before) return "later";
   const invoices = await listDocuments(db, userId, { before, limit: INVOICES_BACK });
-  // Usage of before there were charge lines is on no invoice.
+  // Usage from before charge lines existed is on no invoice.
   return correctedLine({ instanceId: about.instanceId, amount }, invoices) ?? "none";
 }
 
-/** Whether running time of the instance was charged in the month of the credit before it: it may be on that invoice. */
+/**
+ * True when running time of the instance was charged in the month of the credit before it, and may be on that month's
+ * invoice.
+ */
 async function isChargedBefore(
   db: Reader,
   { createdAt }: PostedMovement,
@@ -52,12 +55,12 @@ async function isChargedBefore(
   return charged.some((sum) => sum.component === "gpu" && sum.instanceId === instanceId);
 }
 
-/** So many invoices back the running time is looked for: it was charged before it was given back. */
+/** Invoices that are searched for the running time; it was charged before the credit. */
 const INVOICES_BACK = 3;
 
 /**
- * Issues a credit note for everything that was given back of what an invoice has. It waits until the invoice of the month
- * is issued, so that it can refer to it. Returns how many were issued.
+ * Issues a credit note for each credit for usage on an invoice, once the invoice of the month is issued and can be
+ * referred to. Returns the number issued.
  */
 export async function issueCreditNotes(means: IssueMeans): Promise<number> {
   return issueByMovement(means, {

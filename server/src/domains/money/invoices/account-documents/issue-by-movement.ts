@@ -15,25 +15,25 @@ import type { AccountDocumentKind } from "./rules/account-document.ts";
 
 export type IssueMeans = { readonly database: Database; readonly clock: Clock; readonly seller: Seller };
 
-/** `none`: the movement needs no document. `later`: what the document refers to is not issued yet. */
+/** `none`: the movement needs no document. `later`: the document's reference is not issued yet. */
 export type Drafted = Draft | "none" | "later";
 
 type Kind = {
   readonly kind: AccountDocumentKind;
   readonly codes: readonly MovementCode[];
-  /** Makes the document of one movement; what it reads may change until the transaction ends. */
+  /** Drafts the document of one movement; the data that it reads may change until the transaction ends. */
   readonly draft: (tx: Tx, movement: PostedMovement) => Promise<Drafted>;
 };
 
-/** A transaction that posted a movement before then is over. */
+/** Longest time from the start of a transaction until its movements are committed. */
 const LAG_MS = 3_600_000;
 const PER_PAGE = 500;
 const PAGES_PER_RUN = 40;
 
 /**
- * Gives each movement under these codes its document, the oldest first. Safe to repeat and to run side by side: a movement
- * has one document. Returns how many were issued. One that cannot be issued keeps no other back; the run fails in the end,
- * and the next one begins with it.
+ * Issues a document for each movement under these codes, oldest first. Safe to repeat and to run concurrently: a
+ * movement has one document. Returns the number issued. A movement whose document cannot be issued does not hold up
+ * others; the run fails at its end, and the next one starts with it.
  */
 export async function issueByMovement(means: IssueMeans, kind: Kind): Promise<number> {
   const { database, clock } = means;
@@ -81,7 +81,7 @@ async function issueOne(
   });
 }
 
-/** The next run begins there; never before where one that was further ended. */
+/** Stores where the next run starts; the stored place never goes back. */
 async function advance({ database, clock }: IssueMeans, kind: AccountDocumentKind, until: Date): Promise<void> {
   await withTransaction(database, clock, async (tx) => {
     const { doneUntil, doneUserId } = await lockKindClock(tx, kind);

@@ -18,7 +18,7 @@ const LIST = "issued_documents";
 const LIMIT = { fallback: 100, max: 500 };
 const ROWS_AT_ONCE = 500;
 
-/** The documents of all accounts that were issued in a month, for the operator's book-keeping. */
+/** Documents of all accounts that were issued in a month, for the operator's book-keeping. */
 export function issuedRoutes(scope: HttpScope): void {
   listRoute(scope);
   exportRoute(scope);
@@ -82,7 +82,7 @@ function exportRoute({ app, database }: HttpScope): void {
   );
 }
 
-/** Throws `invalid` naming `month` for anything but a year and a month. */
+/** Parses a year and a month. Throws `invalid` about `month` for anything else. */
 function readMonth(text: string): Month {
   const [, year, month] = /^(20\d{2})-(0[1-9]|1[0-2])$/.exec(text) ?? [];
   if (year === undefined || month === undefined) throw invalid("month", "month must be a year and a month: 2026-03");

@@ -14,7 +14,7 @@ type About = {
   readonly refersTo: string | undefined;
 };
 
-/** A document of any kind, invoices included, with everything that it says. */
+/** A document of any kind, invoices included, with its content. */
 export type IssuedDocument = About &
   (
     | { readonly kind: "invoice"; readonly content: DocumentContent }
@@ -24,10 +24,10 @@ export type IssuedDocument = About &
   );
 
 type IssuedFilter = {
-  /** Issued within [from, until). */
+  /** Issued at `from` or later and before `until`. */
   readonly from: Date;
   readonly until: Date;
-  /** All kinds when left out. */
+  /** Undefined for all kinds. */
   readonly kind: IssuedDocument["kind"] | undefined;
   readonly after: HeadPlace | undefined;
   readonly limit: number;
@@ -44,7 +44,7 @@ type Row = {
   readonly content: unknown;
 };
 
-/** Documents of all users in the order in which they were issued, after one of them. */
+/** Documents of all users in the order of issue, after one of them. */
 export async function listIssuedDocuments(
   db: Reader,
   { from, until, kind, after, limit }: IssuedFilter,

@@ -7,7 +7,7 @@ import type { TaxedAmount } from "./rules/statement.ts";
 
 const dollarsOf = (cents: number) => cents / 100;
 
-/** A document of any account in the figures that book-keeping needs. */
+/** A document of any account, with the figures that book-keeping needs. */
 export function viewIssued(document: IssuedDocument): IssuedRecord {
   const { currency, buyer, total_cents: totalCents } = document.content;
   const receipt = document.kind === "receipt" ? document.content : undefined;
@@ -86,7 +86,7 @@ export const ISSUED_TITLES = [
   "self_billed_tax_usd",
 ];
 
-/** The cells of a document under `ISSUED_TITLES`; what it does not say is empty. */
+/** The cells of a document under `ISSUED_TITLES`; empty for figures that it does not have. */
 export function issuedCells(document: IssuedDocument): readonly Cell[] {
   const record = viewIssued(document);
   const { taxed, self_billed: selfBilled } = record;

@@ -1,4 +1,4 @@
-// Documents that must be there by now: what should have one is read from the ledger, never from the documents.
+// Documents that must exist by now. The ledger decides which, never the documents themselves.
 import { formatDollars } from "../../../../base/money.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import {
@@ -24,9 +24,9 @@ type Kind = {
   readonly kind: "receipt" | "credit_note";
   readonly codes: readonly MovementCode[];
   readonly mayNeedOne: (movement: PostedMovement) => boolean;
-  /** Asked about movements that have no document. */
+  /** True when a movement without a document needs one. */
   readonly needsOne: (db: Reader, movement: PostedMovement) => Promise<boolean>;
-  /** So long before a seal movements may have got their document after it. */
+  /** Longest time before a checkpoint in which movements may have got their documents after it. */
   readonly lookBackMs: number;
 };
 
@@ -47,7 +47,7 @@ const CREDIT_NOTES: Kind = {
   lookBackMs: 35 * DAY_MS,
 };
 
-/** Receipts, credit notes and statements that should have been issued and are not there; all of them without `since`. */
+/** Receipts, credit notes and statements that should have been issued; all of them without `since`. */
 export async function listMissingDocuments(db: Reader, since: Date | undefined): Promise<readonly WrongDocument[]> {
   return [
     ...(await listWithoutDocument(db, RECEIPTS, since)),
@@ -56,7 +56,7 @@ export async function listMissingDocuments(db: Reader, since: Date | undefined):
   ];
 }
 
-/** Movements from before the clock of the kind that have no document. */
+/** Movements before the clock of the kind that have no document. */
 async function listWithoutDocument(db: Reader, kind: Kind, since: Date | undefined): Promise<readonly WrongDocument[]> {
   const { doneUntil } = await readKindClock(db, kind.kind);
   const problem = `it has no ${kind.kind.replace("_", " ")}`;
@@ -85,11 +85,11 @@ async function needsCreditNote(db: Reader, movement: PostedMovement): Promise<bo
   const facts = creditFactsOf(movement);
   const corrected = facts === undefined ? "none" : await findCorrected(db, movement, facts);
   if (corrected === "none" || corrected === "later" || facts === undefined) return false;
-  // Who corrects an invoice by a number that is given out later has corrected no invoice.
+  // A correction that names an invoice before it is issued corrects no invoice.
   return facts.about.kind === "instance" || corrected.invoice.issuedAt <= movement.createdAt;
 }
 
-/** Hosts whose earnings moved in a month that is done, and who have no statement of it. */
+/** Hosts whose earnings moved in a finished month, and who have no statement of it. */
 async function listWithoutStatement(db: Reader, since: Date | undefined): Promise<readonly WrongDocument[]> {
   const { doneUntil } = await readKindClock(db, "statement");
   const wrong: WrongDocument[] = [];

@@ -3,7 +3,7 @@ import { findReceiptOfPayment } from "./account-document-store.ts";
 import { issueByMovement, type IssueMeans } from "./issue-by-movement.ts";
 import { makeReceipt, RECEIPT_CODES, receiptFactsOf } from "./rules/receipt.ts";
 
-/** Issues a receipt for each amount that a user paid in or got back since the last run. Returns how many. */
+/** Issues a receipt for each payment and each returned payment since the last run. Returns the number issued. */
 export function issueReceipts(means: IssueMeans): Promise<number> {
   return issueByMovement(means, {
     kind: "receipt",

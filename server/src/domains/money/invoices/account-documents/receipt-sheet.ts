@@ -25,7 +25,7 @@ const NOTE =
 const RETURN_NOTE =
   "The amount left the account's credit. It corrects no invoice: invoices are about what was used, whatever it was paid with.";
 
-/** How an amount came or went is in the second column. */
+/** The method of the payment or return is in the second column. */
 const columns = (isBack: boolean) => [
   { title: "What", share: 50, isNumber: false },
   { title: isBack ? "Returned to" : "Paid by", share: 30, isNumber: false },
@@ -65,7 +65,7 @@ export function sheetOfReceipt({ number, issuedAt, refersTo, content }: Receipt)
   };
 }
 
-/** Cents; exactly where an administrator granted fractions of them. */
+/** The amount in cents; with all digits when an administrator granted fractions of a cent. */
 function amountText({ total_cents: cents, amount_nanos: exact }: ReceiptContent): string {
   return BigInt(cents) * 10_000_000n === BigInt(exact) ? centsText(cents) : formatDollars(BigInt(exact));
 }

@@ -4,7 +4,7 @@ import { sheetOfCreditNote } from "./credit-note-sheet.ts";
 import { sheetOfReceipt } from "./receipt-sheet.ts";
 import { sheetOfStatement } from "./statement-sheet.ts";
 
-/** A document as its page and its PDF show it. */
+/** The sheet of a document, for its page and its PDF. */
 export function sheetOf(document: AccountDocument): Sheet {
   switch (document.kind) {
     case "receipt":

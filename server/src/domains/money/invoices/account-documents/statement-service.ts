@@ -27,17 +27,17 @@ import type { IssueMeans } from "./issue-by-movement.ts";
 import { makeStatement, openingOfStatement, type StatementFacts, type Waiting } from "./rules/statement.ts";
 
 const DAY_MS = 86_400_000;
-/** So long after a month the transactions of it are over. */
+/** Time after a month by which its transactions have ended. */
 const DELAY_MS = 2 * 3_600_000;
 const HOSTS_AT_ONCE = 200;
 const BATCHES_PER_RUN = 40;
-/** After every transfer that there is. */
+/** A moment after every transfer. */
 const FAR = new Date("9999-12-31T00:00:00Z");
 
 /**
- * Issues the statements of months that are over, oldest month first, to every host whose earnings moved in it. Safe to
- * repeat and to run side by side. Returns how many were issued. One that cannot be issued keeps no other back; the run
- * fails in the end, and its month is not done before it is there.
+ * Issues the statements of finished months, oldest month first, to every host whose earnings moved in the month. Safe
+ * to repeat and to run concurrently. Returns the number issued. A statement that cannot be issued does not hold up
+ * others; the run fails at its end, and the month is not finished before the statement exists.
  */
 export async function issueStatements(means: IssueMeans): Promise<number> {
   const { database, clock } = means;
@@ -59,7 +59,7 @@ export async function issueStatements(means: IssueMeans): Promise<number> {
       }
     }
     const last = hosts.at(-1);
-    // A month with a gap is not passed: the next one begins where this one ends.
+    // A month with a gap is not passed: each month begins where the one before ends.
     if (last === undefined && failures.length > 0) break;
     const reached = last === undefined ? { doneUntil: month.until, doneUserId: 0 } : { ...place, doneUserId: last };
     if (failures.length === 0) await advance(means, place, reached);
@@ -69,7 +69,7 @@ export async function issueStatements(means: IssueMeans): Promise<number> {
   return issued;
 }
 
-/** The first month that is not done; that of the first movement of money for the first statement of all. */
+/** The first unfinished month; for the first statement of all, that of the first movement of money. */
 async function beginMonth({ database }: IssueMeans): Promise<KindClock | undefined> {
   const place = await readKindClock(database.kysely, "statement");
   const first = await firstMovementAt(database.kysely);
@@ -77,7 +77,7 @@ async function beginMonth({ database }: IssueMeans): Promise<KindClock | undefin
   return place.doneUntil < monthStart(first) ? { doneUntil: monthStart(first), doneUserId: 0 } : place;
 }
 
-/** Another process may have come further meanwhile. */
+/** Stores the progress unless another process has advanced meanwhile. */
 async function advance({ database, clock }: IssueMeans, from: KindClock, reached: KindClock): Promise<void> {
   await withTransaction(database, clock, async (tx) => {
     const { doneUntil, doneUserId } = await lockKindClock(tx, "statement");
@@ -91,7 +91,7 @@ async function advance({ database, clock }: IssueMeans, from: KindClock, reached
   });
 }
 
-/** The month is over, so what is read does not change any more; the lock only keeps the numbers in order. */
+/** Issues one statement. Its month is over, so the data is final; the lock only keeps the numbers in order. */
 async function issueOne(means: IssueMeans, userId: UserId, month: Month): Promise<boolean> {
   const { database, clock, seller } = means;
   const { facts, last } = await inSnapshot(database, async (db) => ({
@@ -121,7 +121,7 @@ async function issueOne(means: IssueMeans, userId: UserId, month: Month): Promis
   });
 }
 
-/** What a statement of this month is made of. */
+/** The facts of a statement of this month. */
 export async function readStatementFacts(
   db: Reader,
   {

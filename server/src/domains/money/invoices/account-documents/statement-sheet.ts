@@ -96,7 +96,9 @@ function waitingTable({ waiting }: StatementContent): SheetTable {
   );
 }
 
-/** Every digit, since the parts add up to the balance as they are; as many for each, so that points stand in a column. */
+/**
+ * An exact amount, since the parts must add up visibly, with equally many digits, so that decimal points are aligned.
+ */
 function exactText(amountNanos: string, digits: number): string {
   const [whole = ""] = formatDollars(BigInt(amountNanos)).split(".");
   return `${whole.replace(/\B(?=(\d{3})+$)/g, ",")}.${fractionOf(amountNanos).padEnd(digits, "0")}`;

@@ -4,7 +4,7 @@ import { planCharges } from "./rules/charge-plan.ts";
 import { ChargesQuery, ChargesResponse } from "./charge-schema.ts";
 import { readCharges } from "./charge-service.ts";
 
-/** Charges: usage and its cost. */
+/** Routes for charges: usage and its price. */
 export function chargeRoutes({ app, database }: HttpScope): void {
   app.get(
     "/api/v0/charges/",

@@ -17,10 +17,10 @@ import { viewCharge, viewLine } from "./charge-views.ts";
 import { writeToken } from "../rules/page-token.ts";
 
 const DAY_MS = 86_400_000;
-/** Above what any one page can be made of: the sums of one day of all contracts of an endpoint are read whole. */
+/** Sums per page at most, above any real page: the sums of one day of all instances of an endpoint are read at once. */
 const SUMS_MAX = 1_000_000;
 
-/** One page of charges. All of it is read at one moment, if `db` is a snapshot. */
+/** One page of charges, consistent if `db` is a snapshot. */
 export async function readCharges(db: Reader, userId: UserId, plan: ChargesPlan) {
   return plan.format === "lines" ? readLines(db, userId, plan) : readRows(db, userId, plan);
 }

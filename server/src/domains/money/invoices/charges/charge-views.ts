@@ -12,19 +12,19 @@ const UNIT_NANOS = 1_000_000n;
 const DAY_MS = 86_400_000;
 const ORDER: readonly ChargeComponent[] = ["gpu", "disk", "bwd", "bwu"];
 
-/** What the rows of a page are made of. */
+/** The facts that rows of a page show beside their sums. */
 export type ChargeFacts = {
   readonly names: ReadonlyMap<number, InstanceName>;
   readonly workplaces: ReadonlyMap<number, Workplace>;
 };
 
-/** A row before rounding: its parts are exact, and their rounding follows from its own. */
+/** A row before rounding: its parts are exact, and are rounded so that they add up to the rounded row. */
 type Node = Omit<ChargeRow, "amount" | "amount_exact" | "items"> & {
   readonly amountNanos: bigint;
   readonly parts: readonly Node[];
 };
 
-/** The row of one key from its sums: one for each component, or one for each of each instance of an endpoint. */
+/** The row of one key from its sums: one for each component, or for each component of each instance of an endpoint. */
 export function viewCharge(key: ChargeKey, sums: readonly ChargeSum[], facts: ChargeFacts): ChargeRow {
   const node = nodeOf(key, sums, facts);
   return rounded(node, roundHalfUp(node.amountNanos, UNIT_NANOS));
@@ -52,12 +52,12 @@ function nodeOf(key: ChargeKey, sums: readonly ChargeSum[], facts: ChargeFacts):
   return endpointNode(key, sums, facts);
 }
 
-/** An endpoint, the worker groups under it, and the instances of each. */
+/** An endpoint, its worker groups, and the instances of each. */
 function endpointNode(key: ChargeKey, sums: readonly ChargeSum[], facts: ChargeFacts): Node {
   const day = dayText(new Date(key.day * DAY_MS));
   const workplaceOf = (sum: ChargeSum) => facts.workplaces.get(sum.instanceId ?? 0);
   const groups = [...Map.groupBy(sums, (sum) => workplaceOf(sum)?.workerGroupId)].map(([known, own]) => {
-    // Workers from before there were worker groups are of one that bears the id of their endpoint.
+    // Workers from before there were worker groups belong to the one with the id of their endpoint.
     const id = known ?? key.id;
     const instances = [...Map.groupBy(own, (sum) => sum.instanceId ?? 0)]
       .toSorted(([a], [b]) => a - b)
@@ -141,7 +141,7 @@ function componentNode({ component, quantity: counted, amount, unpaid, from, to,
 
 const BYTES_PER_GB = 1e9;
 
-/** A line with all that it follows from: whoever doubts it can work it out. */
+/** A charge line with all fields that its amount follows from, so that anybody can verify it. */
 export function viewLine(line: ChargeLine): ChargeLineRow {
   const { component, quantity, sizeBytes, instanceId, volumeId } = line;
   const counted = measured(component, quantity * (sizeBytes ?? 1n));

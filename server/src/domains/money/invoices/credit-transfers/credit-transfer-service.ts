@@ -29,17 +29,17 @@ export type CreditTransfer = {
   readonly identity: Identity;
   readonly ipAddress: string;
   readonly requestId: string;
-  /** Whose credit it is: `me`, or a subaccount of the caller's by address or id. */
+  /** The owner of the credit: `me`, or a subaccount of the caller by address or id. */
   readonly sender: string;
-  /** An e-mail address or a user id, as the sender typed it; `me` when it comes from a subaccount. */
+  /** An e-mail address or a user id, as the sender typed it; `me` for credit from a subaccount to the caller. */
   readonly recipient: string;
   readonly amount: Nanos;
-  /** What the sender wants to see in the audit log beside the key that was really used. */
+  /** The key that the sender states for the audit log, beside the key that was really used. */
   readonly statedApiKeyId: string | undefined;
   readonly repeatable: Repeatable | undefined;
 };
 
-/** Finds whom a text names (findRecipients). Questions that arrive together are one statement. */
+/** Finds the users that a text names (findRecipients). Questions that arrive together share one statement. */
 export type FindRecipient = (text: string) => Promise<readonly Recipient[]>;
 
 export function createRecipientFinder(database: Database): FindRecipient {
@@ -61,13 +61,14 @@ export type TransferPorts = {
   readonly isBound: IsBound;
   readonly database: Database;
   readonly clock: Clock;
-  /** The digest of the request that posted the transfer with this key; undefined when none did. */
+  /** The digest of the request that posted the transfer with this key; undefined without such a transfer. */
   readonly findRequest: (key: string) => Promise<string | undefined>;
 };
 
 /**
- * Moves credit to another user. Resolves when that is durable; a repetition under the same Idempotency-Key finds the
- * transfer posted and moves nothing. Its audit record is written by the statement that posts it (migrations 0035, 0231).
+ * Moves credit to another user. Resolves when the transfer is durable; a repetition under the same Idempotency-Key
+ * finds it posted and moves nothing. The statement that posts the transfer also writes its audit record (migrations
+ * 0035, 0231).
  */
 export async function transferCredit(ports: TransferPorts, transfer: CreditTransfer): Promise<void> {
   try {
@@ -78,8 +79,8 @@ export async function transferCredit(ports: TransferPorts, transfer: CreditTrans
 }
 
 /**
- * Whether this very request was done before: then it is answered as it was, whatever has become of the key, the caller and
- * the recipient since. Asked only once it is refused, so that nobody else pays for the question.
+ * True when this very request succeeded before: it is then answered like the first time, even if key, caller or
+ * recipient have changed since. Asked only after a refusal, so that other requests do not pay for the question.
  */
 async function wasDone({ findRequest }: TransferPorts, { repeatable }: CreditTransfer): Promise<boolean> {
   if (repeatable === undefined) return false;
@@ -112,8 +113,8 @@ async function attempt(ports: TransferPorts, transfer: CreditTransfer): Promise<
 }
 
 /**
- * Throws when the sender cannot give away this amount. Both accounts stay locked until the commit, and are locked together
- * because two transfers in opposite directions would otherwise wait for each other.
+ * Throws when the sender cannot give away this amount. Both accounts stay locked until the transaction ends; they are
+ * locked together, since two transfers in opposite directions could deadlock otherwise.
  */
 async function refuseBound(tx: Tx, { from, to }: Sides, amount: Nanos): Promise<void> {
   await lockAccounts(tx, [creditOf(from), creditOf(to)]);
@@ -126,7 +127,9 @@ async function refuseBound(tx: Tx, { from, to }: Sides, amount: Nanos): Promise<
   );
 }
 
-/** Moves credit in the caller's transaction, which makes it safe to repeat; whether it may is the caller's to know. */
+/**
+ * Moves credit in the caller's transaction, which makes it safe to repeat. The caller has checked that it is allowed.
+ */
 export async function moveCredit(
   tx: Tx,
   {
@@ -137,9 +140,9 @@ export async function moveCredit(
     isReturn = false,
   }: Sides & {
     readonly amount: Nanos;
-    /** Credit of a team that is deleted goes back to its owner, whatever it is. */
+    /** True for credit of a deleted team, which returns to its owner even if other rules would keep it. */
     readonly isReturn?: boolean;
-    /** Who asked for it; undefined when nobody did. */
+    /** The caller who asked for it; undefined for a transfer by the server itself. */
     readonly caller: Caller | undefined;
   },
 ): Promise<void> {
@@ -172,12 +175,15 @@ async function findSides(ports: TransferPorts, transfer: CreditTransfer): Promis
   return { from: identity.userId, to: recipient.id };
 }
 
-/** The caller's own subaccount among those whom a text names: the caller knows it, whether its address is proven or not. */
+/** The caller's own subaccount among the accounts that a text names; its address need not be proven. */
 function ownOf(found: readonly Recipient[], userId: UserId): Recipient | undefined {
   return found.find(({ parentId }) => parentId === userId);
 }
 
-/** From a subaccount of the caller's: its credit is the parent's to move, to the parent or between subaccounts. */
+/**
+ * The two accounts of a transfer from the caller's subaccount: its parent may move its credit, to the parent or between
+ * subaccounts.
+ */
 async function findFamily(
   { findRecipient }: TransferPorts,
   { identity: { userId }, sender: senderText, recipient: text }: CreditTransfer,
@@ -197,7 +203,7 @@ async function findFamily(
   return { from: sender.id, to };
 }
 
-/** Reads the amount of a request; the schema has checked its bounds, this checks that it can be counted exactly. */
+/** Parses the amount of a request. The schema has checked its bounds; this checks that it is exact in nano-dollars. */
 export function parseAmount(amount: number): Nanos {
   const parsed = parseDollars(amount);
   if (parsed === undefined || parsed <= 0n) throw invalid("amount", "amount must be a positive number of dollars");
@@ -232,21 +238,24 @@ function toOneself(): AppError {
   return invalidRecipient("Credit cannot be transferred to oneself.");
 }
 
-/** The same request of the same key has the same transfer; one without an Idempotency-Key is always another. */
+/**
+ * The key of a transfer: the same for a repetition of a request under its key; unique for one without an
+ * Idempotency-Key.
+ */
 function keyOf(repeatable: Repeatable | undefined): string {
   if (repeatable === undefined) return `credit_transfer:${randomUUID()}`;
   const sha256 = createHash("sha256").update(`${repeatable.apiKeyId} ${repeatable.key}`).digest("hex");
   return `credit_transfer:${sha256}`;
 }
 
-/** Of a transfer's cause. */
+/** A name in the cause of a transfer. */
 export const REQUEST_DIGEST = "request_sha256";
 
 function digestOf({ requestSha256 }: Repeatable): string {
   return requestSha256.toString("base64");
 }
 
-/** The digest makes the whole request part of what a repetition must match. */
+/** The cause of a transfer. The digest makes the whole request part of the content that a repetition must match. */
 function causeOf(transfer: CreditTransfer): Cause {
   const { statedApiKeyId, repeatable } = transfer;
   return {

@@ -6,12 +6,12 @@ import { listCappedAmong, type CapScope } from "../../ledger/index.ts";
 
 const KEYS_BATCH_MAX = 500;
 
-/** Why this key may not give credit away; undefined when it may. */
+/** The refusal of a credit transfer by this key; undefined when the key may transfer credit. */
 export type RefuseCapped = (apiKeyId: ApiKeyId) => Promise<AppError | undefined>;
 
 /**
- * What is given away is not spent, so no cap would bear it: a key that is limited gives nothing away. Questions that
- * arrive together are one statement.
+ * Refuses credit transfers by keys with a cap: a transfer is no spending, so it would escape the cap. Questions that
+ * arrive together share one statement.
  */
 export function createCapCheck(database: Database): RefuseCapped {
   const batcher = new MicroBatcher<CapScope, boolean>({
@@ -24,7 +24,7 @@ export function createCapCheck(database: Database): RefuseCapped {
   return async (apiKeyId) => {
     const isCapped = await batcher.submit(`key:${apiKeyId}`);
     return isCapped
-      ? forbidden("A key with a cap transfers no credit: that would pass the cap. Use another key of the account.")
+      ? forbidden("This key has a cap, so it cannot transfer credit. Use another key of the account.")
       : undefined;
   };
 }

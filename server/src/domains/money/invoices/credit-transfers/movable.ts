@@ -11,12 +11,12 @@ import { listYoungCredit } from "../../payments/index.ts";
 
 const USERS_BATCH_MAX = 500;
 
-/** Whether a part of the credit of an account, or all of it, may have to stay there. */
+/** True when a part of an account's credit, or all of it, may have to stay there. */
 export type IsBound = (userId: UserId) => Promise<boolean>;
 
 /**
- * Accounts that paid by card of late, that run or store something, or that are frozen: what these can give away is counted
- * one by one. Questions that arrive together are a few statements.
+ * Finds accounts with recent card payments, with usage, or with a freeze: their transferable credit is computed account
+ * by account. Questions that arrive together share a few statements.
  */
 export function createBoundCheck(database: Database, clock: Clock): IsBound {
   const batcher = new MicroBatcher<UserId, boolean>({
@@ -32,8 +32,8 @@ export function createBoundCheck(database: Database, clock: Clock): IsBound {
 }
 
 /**
- * What an account can give away: what it can spend, less what has accrued, and less the card payments that may still be
- * disputed, as far as they are there. Its credit stays locked until the commit.
+ * The credit that an account can give away: its spendable credit less accrued usage, and less card payments that can
+ * still be taken back, as far as they are there. The account's credit stays locked until the transaction ends.
  */
 export async function lockMovable(tx: Tx, userId: UserId): Promise<Nanos> {
   const availableNanos = await lockSpendable(tx, userId);

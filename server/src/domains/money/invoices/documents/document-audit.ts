@@ -1,4 +1,4 @@
-// Invoices as they were issued, beside what they would say today: a month that is over does not change any more.
+// Compares issued invoices with what they would state today: a finished month does not change any more.
 import type { Reader } from "../../../../db/transaction.ts";
 import { firstMovementAt, listCreditHolders } from "../../ledger/index.ts";
 import { listDue, needsInvoice, readFacts, readFactsToIssue } from "./document-service.ts";
@@ -18,7 +18,7 @@ import { ppmOf } from "../rules/tax.ts";
 const DOCUMENTS_PER_PAGE = 200;
 const USERS_AT_ONCE = 1_000;
 
-/** Something that an invoice says, or a sequence of them has, and that is not so. */
+/** An invoice or a number sequence with a value that is wrong. */
 export type WrongDocument = {
   readonly subject: string;
   readonly problem: string;
@@ -26,10 +26,7 @@ export type WrongDocument = {
   readonly expected: string;
 };
 
-/**
- * Of invoices issued since a moment: what they say in amounts, and whether their numbers are all there. And invoices that
- * should have been issued and are missing.
- */
+/** Checks invoices issued since a moment: their amounts and their numbers, and whether invoices are missing. */
 export async function listWrongDocuments(
   db: Reader,
   since: Date | undefined,
@@ -52,7 +49,7 @@ export async function listWrongDocuments(
   return { examined, wrong: [...wrong, ...(await listWithoutInvoice(db, since))] };
 }
 
-/** Users who used or moved something in a month that is done, and who have no invoice of it. */
+/** Users with usage or movements in a finished month, and without an invoice of it. */
 async function listWithoutInvoice(db: Reader, since: Date | undefined): Promise<readonly WrongDocument[]> {
   const { nextFrom } = await readDocumentClock(db);
   const wrong: WrongDocument[] = [];
@@ -79,7 +76,7 @@ async function listWithoutInvoice(db: Reader, since: Date | undefined): Promise<
   return wrong;
 }
 
-/** Everything that invoices issued since a moment say, by their numbers: as their facts digest it. */
+/** The full texts of invoices issued since a moment, by their numbers, as their facts digest them. */
 export async function listIssuedTexts(db: Reader, since: Date | undefined): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>();
   for (let after = ""; ;) {
@@ -113,8 +110,8 @@ async function differencesOf(db: Reader, document: InvoiceDocument): Promise<rea
 }
 
 /**
- * Names and addresses are those of its day, and so are its words: a release that calls something otherwise makes no old
- * invoice wrong. Amounts must be right for ever.
+ * The amounts of an invoice, which must stay right forever. Names, addresses and words are those of its day, so that a
+ * release with other words makes no old invoice wrong.
  */
 function amountsIn({ lines, balance, ...content }: DocumentContent): Readonly<Record<string, string>> {
   const { opening_nanos: opening, closing_nanos: closing, usage_cents: usage, rounding_cents: rounding } = balance;

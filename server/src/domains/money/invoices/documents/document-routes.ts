@@ -15,7 +15,7 @@ import { badToken, readToken, writeToken } from "../rules/page-token.ts";
 const TAGS = ["Billing"];
 const LIST = "documents";
 const LIMIT = { fallback: 100, max: 500 };
-/** Monthly invoices as they were issued: as data, as a page, and as a PDF. */
+/** Monthly invoices as issued: as data, as a page, and as a PDF. */
 export function documentRoutes(scope: HttpScope): void {
   listRoute(scope);
   showRoute(scope);
@@ -55,7 +55,7 @@ function listRoute({ app, database }: HttpScope): void {
   );
 }
 
-/** The month that the page before ended with. */
+/** The last month of the page before. */
 function readPlace(token: string | undefined): Date | undefined {
   const [place] = readToken(LIST, token, ["integer"]) ?? [];
   if (place === undefined) return undefined;

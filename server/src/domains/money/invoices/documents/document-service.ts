@@ -42,17 +42,18 @@ import type { Seller } from "../seller.ts";
 
 export type IssueMeans = { readonly database: Database; readonly clock: Clock; readonly seller: Seller };
 
-/** So long after a cut-off the last transactions before it are over. */
+/** Time after a cut-off by which the transactions before it have ended. */
 const DELAY_MS = 3_600_000;
 const USERS_AT_ONCE = 500;
 const BATCHES_PER_RUN = 40;
-/** After every transfer that there is. */
+/** A moment after every transfer. */
 const FAR = new Date("9999-12-31T00:00:00Z");
 
 /**
- * Issues the invoices of months that are over, oldest month first, to everybody with usage or movements of credit in it.
- * Safe to repeat and to run side by side: a month has one invoice of a user. Returns how many were issued. One that cannot
- * be issued keeps no other back; the run fails in the end, and its month is not done before it is there.
+ * Issues the invoices of finished months, oldest month first, to every user with usage or movements of credit in the
+ * month. Safe to repeat and to run concurrently: a user has one invoice per month. Returns the number issued. An
+ * invoice that cannot be issued does not hold up others; the run fails at its end, and the month is not finished before
+ * the invoice exists.
  */
 export async function issueInvoices(means: IssueMeans): Promise<number> {
   let [issued, after]: [number, Place | undefined] = [0, undefined];
@@ -67,11 +68,11 @@ export async function issueInvoices(means: IssueMeans): Promise<number> {
   return issued;
 }
 
-/** Where this run is; ahead of the stored clock when something failed on the way. */
+/** The progress of this run; ahead of the stored clock after a failure. */
 type Place = { readonly nextFrom: Date; readonly doneUserId: number };
 type Batch = { readonly issued: number; readonly reached: Place | undefined };
 
-/** The next users of the first month that is not done; undefined when there is no such month. */
+/** Issues invoices to the next users of the first unfinished month; undefined when every month is finished. */
 async function issueBatch(
   { database, clock, seller }: IssueMeans,
   after: Place | undefined,
@@ -91,20 +92,20 @@ async function issueBatch(
     }
   }
   const last = holders.at(-1);
-  // A month with a gap is not passed: the next one begins where this one ends.
+  // A month with a gap is not passed: each month begins where the one before ends.
   if (last === undefined && failures.length > 0) return undefined;
   const reached = last === undefined ? { nextFrom: month.until, doneUserId: 0 } : { nextFrom, doneUserId: last };
   if (failures.length > 0) return { issued, reached };
   await withTransaction(database, clock, async (tx) => {
     const now = await lockDocumentClock(tx);
-    // Another process may have come further meanwhile.
+    // Another process may have advanced meanwhile.
     if (now.nextFrom?.getTime() !== nextFrom.getTime() || now.doneUserId !== doneUserId) return;
     await setDocumentClock(tx, reached);
   });
   return { issued, reached: undefined };
 }
 
-/** Begins with the month of the first movement of money. */
+/** Starts the clock at the month of the first movement of money. */
 async function beginClock({ database, clock }: Omit<IssueMeans, "seller">): Promise<Batch | undefined> {
   const first = await firstMovementAt(database.kysely);
   if (first === undefined) return undefined;
@@ -126,7 +127,7 @@ export async function listDue(db: Reader, holders: readonly UserId[], month: Mon
   return holders.filter((id) => active.has(id) && !issued.has(id));
 }
 
-/** The month is over, so what is read does not change any more; the lock only keeps the numbers in order. */
+/** Issues one invoice. Its month is over, so the data is final; the lock only keeps the numbers in order. */
 async function issueOne({ database, clock, seller }: IssueMeans, userId: UserId, month: Month): Promise<boolean> {
   const { facts, edition, last } = await inSnapshot(database, async (db) => ({
     ...(await readFactsToIssue(db, { seller, userId, month })),
@@ -153,7 +154,7 @@ async function issueOne({ database, clock, seller }: IssueMeans, userId: UserId,
 
 type IssuedMonth = { readonly seller: Seller; readonly userId: UserId; readonly month: Month };
 
-/** What an invoice of this month is made of where it is issued today. */
+/** The facts of an invoice of this month, if it is issued today. */
 export async function readFactsToIssue(
   db: Reader,
   issued: IssuedMonth,
@@ -163,12 +164,15 @@ export async function readFactsToIssue(
   return { facts: await readFacts(db, { ...issued, edition }), edition };
 }
 
-/** What was charged in the first hours of a month may all be on the invoice before, or belong to the next one. */
+/**
+ * True for a month with usage or movements of its own: charges in its first hours may belong to the invoice before or
+ * after.
+ */
 export function needsInvoice({ sums, movements }: DocumentFacts): boolean {
   return sums.length > 0 || movements.length > 0;
 }
 
-/** What an invoice of this month is made of, by the rules of its edition. */
+/** The facts of an invoice of this month, by the rules of its edition. */
 export async function readFacts(
   db: Reader,
   { seller, userId, month, edition }: IssuedMonth & { readonly edition: Edition },
@@ -195,7 +199,7 @@ export async function readFacts(
 
 type Usage = {
   readonly sums: readonly UsageSum[];
-  /** What is on invoices up to this one and was charged after its month: its closing balance is without that. */
+  /** Usage on invoices up to this one that was charged after its month; the closing balance does not contain it. */
   readonly accrued: bigint;
 };
 
@@ -210,7 +214,7 @@ async function readUsage(
   const discounts = await sumDiscounts(db, { payerId: userId, ...month }, discountedIds);
   const discountOf = ({ component, instanceId }: ChargeSum): bigint =>
     component === "gpu" && instanceId !== undefined ? (discounts.get(instanceId) ?? 0n) : 0n;
-  // Invoices of edition 1 had everything that was charged in their months, and nothing of what was charged after.
+  // Invoices of edition 1 contained all charges of their month, and none after it.
   const since = await readUsageByMonthFrom(db);
   const isFirst = since !== undefined && month.from <= since;
   const ownFrom = isFirst ? month.from : cutOff({ until: month.from });
@@ -229,7 +233,7 @@ async function readUsage(
   return { sums, accrued: after.reduce((sum, { amount }) => sum + amount, 0n) };
 }
 
-/** What the instances and volumes of an invoice are called, and what they are. */
+/** The names and hardware of the instances and volumes of an invoice. */
 async function readNames(
   db: Reader,
   userId: UserId,

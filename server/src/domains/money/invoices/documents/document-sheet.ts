@@ -54,12 +54,12 @@ export function sheetOfInvoice(document: InvoiceDocument): Sheet {
   };
 }
 
-/** Days, since people read them: 2026-01-31. The last instant of a month lies in its last day. */
+/** Days as people read them: 2026-01-31. The last instant of a month lies in its last day. */
 export function periodText({ from, until }: { readonly from: Date; readonly until: Date }): string {
   return `${dayText(from)} to ${dayText(new Date(until.getTime() - 1))} (UTC)`;
 }
 
-/** From when to when something counts, to the minute: 2026-03-02 10:00 to 2026-03-20 09:30 UTC. */
+/** A time span to the minute: 2026-03-02 10:00 to 2026-03-20 09:30 UTC. */
 function spanText(fromMs: number, toMs: number): string {
   const [from, to] = [minuteText(fromMs), minuteText(toMs)];
   return from === to ? `${from} UTC` : `${from} to ${to} UTC`;
@@ -69,18 +69,18 @@ export function minuteText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace("T", " ");
 }
 
-/** Empty for what has no quantity: a fee or a discount. */
+/** Empty for lines without a quantity: fees and discounts. */
 function quantityText({ quantity, unit }: DocumentLine): string {
   return unit === "" ? "" : `${quantity} ${unit}`;
 }
 
-/** `≈` before what is an average. */
+/** A rate, with `≈` before an average. */
 function rateText({ rate, unit, is_rate_average: isAverage }: DocumentLine): string {
   if (unit === "") return "";
   return `${isAverage ? "≈ " : ""}${rate} / ${unit}`;
 }
 
-/** What went on with the balance, a line each: from its opening to its closing they add up. */
+/** The movements of the balance, one row each; from opening to closing they add up. */
 function balanceRows({ balance }: DocumentContent): readonly (readonly [string, number])[] {
   return [
     ["Opening balance", balance.opening_cents],
@@ -91,7 +91,7 @@ function balanceRows({ balance }: DocumentContent): readonly (readonly [string, 
   ];
 }
 
-/** Net, tax and total, as every document with tax ends. */
+/** Net, tax and total, at the end of every document with tax. */
 export function taxTotals({
   net_cents: net,
   tax,

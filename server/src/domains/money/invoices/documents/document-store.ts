@@ -5,7 +5,7 @@ import { invariant } from "../../../../base/invariant.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { DocumentContent } from "./rules/document.ts";
 
-/** A monthly invoice as it was issued. */
+/** A monthly invoice as issued. */
 export type InvoiceDocument = {
   readonly number: string;
   readonly userId: UserId;
@@ -37,7 +37,7 @@ function toDocument(row: DocumentRow): InvoiceDocument {
   };
 }
 
-/** A user's invoices, the newest month first, before a month. */
+/** A user's invoices before a month, newest month first. */
 export async function listDocuments(
   db: Reader,
   userId: UserId,
@@ -60,7 +60,7 @@ export async function countDocuments(db: Reader, userId: UserId): Promise<number
   return row.total;
 }
 
-/** The invoice of this number, of this user; undefined when it is somebody else's, as when there is none. */
+/** The invoice of this number and user; undefined when it is absent or another user's. */
 export async function findDocument(db: Reader, userId: UserId, number: string): Promise<InvoiceDocument | undefined> {
   const row = await db
     .selectFrom("invoice_documents")
@@ -88,8 +88,8 @@ export async function listIssuedSince(
 }
 
 /**
- * Sequences of numbers of which not every one is there: how many are, and how many should be. Of those that were issued
- * before a moment only the last one is looked for.
+ * Number sequences with gaps: the count of invoices, and the count that should exist. Of invoices issued before a
+ * moment, only the last one is checked.
  */
 export async function listBrokenSequences(
   db: Reader,
@@ -117,13 +117,13 @@ export async function listBrokenSequences(
 }
 
 export type DocumentClock = {
-  /** The first month that is not done; undefined before the first movement of money. */
+  /** The first unfinished month; undefined before the first movement of money. */
   readonly nextFrom: Date | undefined;
-  /** It is done for users up to this one. */
+  /** Users up to this id have their invoices of that month. */
   readonly doneUserId: number;
 };
 
-/** The first month whose invoices have the usage that happened in it (edition 2); undefined for all months. */
+/** The first month whose invoices contain the usage that happened in it (edition 2); undefined for all months. */
 export async function readUsageByMonthFrom(db: Reader): Promise<Date | undefined> {
   const row = await db.selectFrom("invoice_document_clock").select("usage_by_month_from_at").executeTakeFirstOrThrow();
   return row.usage_by_month_from_at ?? undefined;
@@ -154,7 +154,10 @@ export async function setDocumentClock(tx: Tx, { nextFrom, doneUserId }: Documen
     .execute();
 }
 
-/** The next number of this prefix and year. Its row stays locked until the transaction ends: no number is ever lost. */
+/**
+ * Takes the next number of this prefix and year. Its row stays locked until the transaction ends, so that no number is
+ * lost.
+ */
 export async function takeSequence(tx: Tx, prefix: string, year: number): Promise<number> {
   const row = await tx.db
     .insertInto("invoice_sequences")
@@ -169,7 +172,7 @@ export async function takeSequence(tx: Tx, prefix: string, year: number): Promis
   return row.last_sequence;
 }
 
-/** Which of these users have their invoice of this month. */
+/** Those of these users who have an invoice of this month. */
 export async function listIssuedAmong(
   db: Reader,
   userIds: readonly UserId[],
@@ -218,7 +221,7 @@ export async function insertDocument(
   tx.noteFact({ kind: "invoice", subject: number, content: said });
 }
 
-/** Everything that an invoice says, for the digest in its fact. */
+/** The full text of an invoice, for the digest in its fact. */
 export function documentText({ number, userId, from, until, issuedAt, content }: InvoiceDocument): string {
   return canonical([number, userId, from, until, issuedAt, JSON.parse(JSON.stringify(content))]);
 }

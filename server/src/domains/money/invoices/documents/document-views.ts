@@ -4,7 +4,7 @@ import type { InvoiceDocument } from "./document-store.ts";
 
 const dollarsOf = (cents: number) => cents / 100;
 
-/** An invoice as the list shows it. */
+/** An invoice as lists show it. */
 export function viewSummary({ number, issuedAt, from, until, content }: InvoiceDocument): DocumentSummary {
   return {
     number,
@@ -16,7 +16,7 @@ export function viewSummary({ number, issuedAt, from, until, content }: InvoiceD
   };
 }
 
-/** An invoice with everything that it says. */
+/** An invoice with its content. */
 export function viewDocument(document: InvoiceDocument): DocumentResponse {
   const { seller, buyer, lines, net_cents: net, tax, balance } = document.content;
   return {

@@ -1,6 +1,6 @@
 import type { Sheet, SheetTable } from "./rules/sheet.ts";
 
-/** Everything a user or a host wrote passes through here before it stands in HTML. */
+/** Escapes text for HTML; all text from users and hosts passes through here. */
 function escaped(text: string): string {
   return text
     .replaceAll("&", "&amp;")
@@ -36,7 +36,7 @@ tr.strong > * { font-weight: 600; } tfoot tr.strong > * { border-top: 2px solid 
   caption { break-after: avoid; } @page { margin: 18mm; } }
 `;
 
-/** The document as one page that needs nothing else: for reading, and for printing. */
+/** The document as one self-contained HTML page, to read and to print. */
 export function renderSheetPage(sheet: Sheet): string {
   const title = `${sheet.title} ${sheet.number}`;
   const facts = sheet.facts.map(

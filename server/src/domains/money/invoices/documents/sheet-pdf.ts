@@ -7,9 +7,10 @@ type Pdf = InstanceType<typeof PDFDocument>;
 
 const { resolve } = createRequire(import.meta.url);
 /**
- * Embedded, since what PDF readers bring has Latin only. The first two have Greek, Cyrillic, Armenian, Georgian, Hebrew and
- * Arabic as well, the last one Chinese and Japanese. Its package brings five weights; smaller ones are cut into a hundred
- * files for browsers, or thin. Letters of other scripts are boxes: the page has them in the fonts of its reader.
+ * Embedded fonts, since those of PDF readers have Latin only. The first two also have Greek, Cyrillic, Armenian,
+ * Georgian, Hebrew and Arabic; the last one has Chinese and Japanese. Its package brings five weights; smaller packages
+ * are thin, or cut into a hundred files for browsers. Letters of other scripts become boxes; the page shows them in the
+ * reader's fonts.
  */
 const FONTS = {
   regular: resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf"),
@@ -23,11 +24,11 @@ const [SIZE, SIZE_MIN, NOTE_SIZE] = [9, 6.5, 7.5];
 const GREY = "#555555";
 const BLACK = "#1a1a1a";
 const LIGHT = "#c8c8c8";
-/** The width of a sheet of A4 between its margins, in points. */
+/** The width of an A4 sheet between its margins, in points. */
 const WIDTH = 595.28 - 2 * MARGIN;
-/** Between the columns of a table, and above and below the text of a row. */
+/** Points between the columns of a table, and above and below the text of a row. */
 const [GAP, PADDING] = [10, 4];
-/** Tables up to this height are not broken over pages. */
+/** Tables up to this height, in points, are not broken over pages. */
 const KEPT_WHOLE = 280;
 
 /** The document as a PDF: the words and amounts of the page, as text that can be searched and copied. */
@@ -80,7 +81,10 @@ const HAN =
 type Place = { readonly x: number; readonly y: number; readonly width: number };
 type TextPlace = Place & { readonly align?: "left" | "right" };
 
-/** Text in the fonts that have its letters: one line may need two of them. The second is large, and read where it is needed. */
+/**
+ * Draws text in the fonts that have its letters; one line may need two. The second font is large, and is loaded when
+ * needed.
+ */
 function drawText(pdf: Pdf, text: string, weight: Weight, { x, y, ...options }: TextPlace): void {
   const runs = text.split(new RegExp(`(${HAN.source})`, "u")).filter((run) => run !== "");
   pdf.x = x;
@@ -90,7 +94,7 @@ function drawText(pdf: Pdf, text: string, weight: Weight, { x, y, ...options }: 
   }
 }
 
-/** How high that becomes, or a little more: letters that only the other font has are counted as wide ones of this. */
+/** The height of the text, or slightly more: letters that only the second font has count as wide ones of the first. */
 function heightOfText(
   pdf: Pdf,
   text: string,
@@ -127,7 +131,7 @@ function drawFacts(pdf: Pdf, facts: Sheet["facts"], { x, y, width }: Place): num
 
 type Measured = { readonly left: number; readonly width: number; readonly isNumber: boolean };
 
-/** Where the columns of a table stand. */
+/** The positions and widths of a table's columns. */
 function placesOf({ columns }: SheetTable): readonly Measured[] {
   const shares = columns.reduce((sum, { share }) => sum + share, 0);
   const free = WIDTH - GAP * (columns.length - 1);
@@ -148,14 +152,14 @@ function drawTable(pdf: Pdf, table: SheetTable): void {
   const captionHeight = 30 + heightOf(pdf, places, head);
   const totalsHeight = table.totals.length * (SIZE * 1.2 + 2 * PADDING);
   const whole = captionHeight + heights.reduce((sum, height) => sum + height, 0) + totalsHeight;
-  // A short table stands on one page; a caption and a head without a row below them say nothing.
+  // A short table stays on one page, and no caption or head stands without a row below it.
   keepTogether(pdf, whole <= KEPT_WHOLE ? whole : captionHeight + (heights[0] ?? 0));
   pdf.font("bold").fontSize(SIZE + 1);
   pdf.fillColor(BLACK).text(table.caption, MARGIN, pdf.y + 10, { width: WIDTH });
   pdf.y += 4;
   drawRow(pdf, places, head, BLACK);
   for (const [index, one] of rows.entries()) {
-    // Totals stand on the page of the last row.
+    // Totals stay on the page of the last row.
     const below = index === rows.length - 1 ? totalsHeight : 0;
     if (keepTogether(pdf, (heights[index] ?? 0) + below)) drawRow(pdf, places, head, BLACK);
     drawRow(pdf, places, one, LIGHT);
@@ -164,7 +168,7 @@ function drawTable(pdf: Pdf, table: SheetTable): void {
   pdf.y += 6;
 }
 
-/** Numbers are made a little smaller rather than broken. */
+/** The font size of a cell: a number is made smaller rather than broken. */
 function sizeOf(pdf: Pdf, text: string, weight: Weight, { width, isNumber }: Measured): number {
   if (!isNumber || text === "") return SIZE;
   const needed = pdf.font(weight).fontSize(SIZE).widthOfString(text) + 0.5;
@@ -235,7 +239,7 @@ function drawNote(pdf: Pdf, note: string): void {
   pdf.fillColor(BLACK);
 }
 
-/** Begins a page when the rest of this one is not that high; says whether it did. */
+/** Begins a new page when the rest of this one is lower than `height`; returns true if it did. */
 function keepTogether(pdf: Pdf, height: number): boolean {
   if (pdf.y + height <= pdf.page.height - pdf.page.margins.bottom) return false;
   pdf.addPage();
@@ -246,7 +250,7 @@ function drawFooters(pdf: Pdf, issuer: string, title: string): void {
   const { start, count } = pdf.bufferedPageRange();
   for (let index = start; index < start + count; index += 1) {
     pdf.switchToPage(index);
-    // Below the margin there is room for this line alone, and it must not begin a page.
+    // Below the margin there is room for this line alone, which must not begin a new page.
     pdf.page.margins.bottom = 0;
     const page = `Page ${index - start + 1} of ${count}`;
     pdf.font("regular").fontSize(NOTE_SIZE).fillColor(GREY);

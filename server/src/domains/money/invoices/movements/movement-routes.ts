@@ -5,7 +5,7 @@ import { readMovements, searchInvoices } from "./movement-service.ts";
 
 const TAGS = ["Billing"];
 
-/** Movements of money: pages of them, and raw invoices. */
+/** Routes for movements of money: pages of movements, and raw invoices. */
 export function movementRoutes({ app, database, clock }: HttpScope): void {
   app.get(
     "/api/v1/invoices/",
@@ -20,7 +20,7 @@ export function movementRoutes({ app, database, clock }: HttpScope): void {
     },
     async (request) => {
       const plan = planMovements(request.query);
-      // Published clients expect status 200 for a range of dates that is missing or wrong.
+      // Published clients expect status 200 for a missing or wrong range of dates.
       if (plan === undefined) {
         return { success: false, error: "Invalid date range", count: 0, total: 0, results: [], next_token: null };
       }

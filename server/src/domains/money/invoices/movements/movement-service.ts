@@ -31,7 +31,7 @@ export async function readMovements(db: Reader, userId: UserId, plan: MovementsP
   };
 }
 
-/** What became of the payouts among these movements: a movement says only that one was invoiced. */
+/** The payouts of these movements: a movement only shows that a payout was invoiced, not its outcome. */
 async function findPayouts(
   db: Reader,
   userId: UserId,
@@ -73,7 +73,7 @@ const RAW_COLUMNS: Columns<RawInvoice> = {
   is_check: { type: "boolean", get: (row) => row.is_check },
 };
 
-/** So many of the newest movements are searched: a search in memory has to end. */
+/** The newest movements that a search covers, so that searching in memory ends. */
 const SEARCHED_MAX = 10_000;
 const LIMIT_DEFAULT = 1_000;
 const [BEGINNING, END] = [new Date(0), new Date("9999-12-31T00:00:00Z")];
@@ -85,7 +85,7 @@ type RawQuery = {
   readonly limit?: number;
 };
 
-/** Raw invoices: one row for each of the newest movements that the query asks for. */
+/** Raw invoices: one row for each of the newest movements that match the query. */
 export async function searchInvoices(db: Reader, now: Date, userId: UserId, query: RawQuery) {
   const filters = parseFilters(query.select_filters, RAW_COLUMNS, { ...STRICT_FILTERS, source: "select_filters" });
   const order = parseOrderBy(query.order_by, RAW_COLUMNS, { source: "order_by" });

@@ -10,7 +10,7 @@ import type { MovementRow, RawInvoice } from "./movement-schema.ts";
 const NANOS_PER_CENT = 10_000_000n;
 const PPM_PER_PERCENT = 10_000;
 
-/** A movement as a row of the API. A payout begins when it is invoiced, and ends when it was paid or failed. */
+/** A movement as a row of the API. A payout begins with its invoice, and ends when it was paid or failed. */
 export function viewMovement(movement: Movement, payout: Payout | undefined): MovementRow {
   const service = serviceOf(movement.code);
   return {
@@ -35,14 +35,14 @@ function payoutText({ state, dueAt, settledAt }: Payout): string {
   return settledAt === undefined ? `due on ${dayText(dueAt)}` : `${state} on ${dayText(settledAt)}`;
 }
 
-/** With whom, or with which instance, money was exchanged. */
+/** The other account of a movement, or its instance. */
 function sourceOf({ code, cause, counterparty }: Movement): string {
   if (code === "credit_transfer" && counterparty !== undefined) return `account-${counterparty}`;
   const { instance_id: instanceId } = cause;
   return instanceId === undefined ? serviceOf(code) : `instance-${instanceId}`;
 }
 
-/** Of a payout: whether it was sent, when it is, and what of it was kept as the fee. */
+/** The fields of a payout: its state, the time of payment, and the fee. */
 function payoutFields(payout: Payout | undefined, at: number, cents: number, now: Date) {
   if (payout === undefined) {
     return { paid_on: at, payment_expected: at, is_delayed: false, cut_amount: 0, cut_percent: 0, failed: false };

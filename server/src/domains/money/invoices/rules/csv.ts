@@ -1,14 +1,14 @@
-/** A cell of a table: text, a number as its own decimal text, or nothing. */
+/** A cell of a table: text, a number as decimal text, or empty. */
 export type Cell = string | { readonly number: string } | undefined;
 
-/** One record of RFC 4180, its line end included. */
+/** One record of RFC 4180, with its line end. */
 export function csvRecord(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;
 }
 
 /**
- * Spreadsheets run text that begins like a formula, which a label or a description could be: an apostrophe before it makes it
- * text. Numbers are ours, and stay numbers below zero too.
+ * Text that begins like a formula, as a label could, gets an apostrophe, since spreadsheets would run it. Numbers come
+ * from the server and stay numbers, also below zero.
  */
 function csvCell(cell: Cell): string {
   if (cell === undefined) return "";

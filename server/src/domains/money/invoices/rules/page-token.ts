@@ -1,16 +1,19 @@
 import { invalid, type AppError } from "../../../../base/errors.ts";
 
-/** What a token holds: the place of the last row that was sent, as numbers and words. */
+/** The content of a token: the place of the last row that was sent, as numbers and words. */
 export type TokenParts = readonly (string | number)[];
 
-/** A cursor that says nothing to whoever holds it and is checked when it comes back. `list` names whose it is. */
+/** Writes an opaque cursor, which is checked when it comes back. `list` names the list that it belongs to. */
 export function writeToken(list: string, parts: TokenParts): string {
   return Buffer.from(JSON.stringify([list, ...parts])).toString("base64url");
 }
 
 const TOKEN_LENGTH_MAX = 256;
 
-/** Reads a token of this list whose parts are of these types; `invalid_token` for any other. Undefined when absent. */
+/**
+ * Reads a token of this list with parts of these types; undefined when absent. Throws `invalid_token` for any other
+ * token.
+ */
 export function readToken(
   list: string,
   token: string | undefined,
@@ -32,7 +35,7 @@ export function readToken(
   });
 }
 
-/** The answer to a token whose parts are no place in its list. */
+/** The error for a token whose parts are no place in its list. */
 export function badToken(): AppError {
   return invalid("after_token", "after_token is not one that this list gave out", "invalid_token");
 }

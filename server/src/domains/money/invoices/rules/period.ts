@@ -1,10 +1,10 @@
 import { invalid } from "../../../../base/errors.ts";
 import { parseMoment } from "../../../../base/moment.ts";
 
-/** The time that a report is about; an open end is undefined. */
+/** The time that a report covers; an open end is undefined. */
 export type Period = { readonly from: Date | undefined; readonly to: Date | undefined };
 
-/** Reads `sdate` and `edate`; throws `invalid` naming the one that is malformed, or `sdate` when it is after `edate`. */
+/** Parses `sdate` and `edate`; throws `invalid` about the malformed one, or about `sdate` when it is after `edate`. */
 export function parsePeriod({
   sdate,
   edate,

@@ -4,7 +4,7 @@ type Unit = {
   readonly name: string;
   readonly unit: string;
   readonly label: string;
-  /** How much of what a sum counts is one unit (metering, `ChargeSum.quantity`). */
+  /** The size of one unit in the counts of a sum (`ChargeSum.quantity` of charging). */
   readonly size: bigint;
 };
 
@@ -19,18 +19,20 @@ const UNITS: Readonly<Record<ChargeComponent, Unit>> = {
   bwd: { name: "GB received", unit: "GB", label: "Received", size: BYTES_PER_GB },
 };
 
-/** Digits that quantities are shown with. */
+/** Quantities are shown to a millionth. */
 const MILLIONTHS = 1_000_000n;
 
-/** A quantity in the unit in which its component is sold, to a millionth: display only, amounts follow from lines. */
+/**
+ * A quantity in the unit of its component, to a millionth; for display only, since amounts follow from charge lines.
+ */
 export function measured(component: ChargeComponent, counted: bigint): Unit & { readonly quantity: number } {
   const unit = UNITS[component];
   return { ...unit, quantity: Number((counted * MILLIONTHS * 2n + unit.size) / (unit.size * 2n)) / Number(MILLIONTHS) };
 }
 
 /**
- * Nano-dollars per unit: the price, where it was the same all the time, and otherwise what a unit cost on average, since
- * the price changed, was discounted, or could not be paid in full; 0 where nothing was used.
+ * Nano-dollars per unit: the price when it was constant, otherwise the average price of a unit, since the price
+ * changed, contains a discount, or could not be paid in full; 0 without usage.
  */
 export function rateOf({ component, quantity, amount, unpaid, ...sum }: ChargeSum): {
   readonly rateNanos: bigint;

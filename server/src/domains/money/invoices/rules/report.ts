@@ -1,22 +1,22 @@
 import { invalid } from "../../../../base/errors.ts";
 import { parsePeriod, type Period } from "./period.ts";
 
-/** What a report is made of. */
+/** The content of a report. */
 export type ReportPlan = Period & {
   readonly hasCharges: boolean;
   readonly hasPayouts: boolean;
-  /** Credit that came or went otherwise: grants, transfers, refunds. */
+  /** Grants, credit transfers and refunds. */
   readonly hasPayments: boolean;
 };
 
-/** The query of a report as text; what clients write for "not given" has to be absent already. */
+/** The query of a report as text; words of clients for "not given" are removed before. */
 export type ReportQuery = Readonly<
   Partial<Record<"inc_charges" | "only_payouts" | "no_payouts" | "sdate" | "edate", string | undefined>>
 >;
 
 /**
- * Reads the query of the invoice report. Charges for usage are in a report only when `inc_charges` asks for them;
- * `only_payouts` leaves payouts alone in it, charges included. Throws `invalid` for what is malformed or contradictory.
+ * Parses the query of the invoice report. `inc_charges` adds charges for usage; `only_payouts` leaves only payouts.
+ * Throws `invalid` for malformed or contradictory values.
  */
 export function planReport(query: ReportQuery): ReportPlan {
   const given = (name: keyof ReportQuery) => {

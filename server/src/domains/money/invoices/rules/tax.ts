@@ -2,22 +2,22 @@ import { invariant } from "../../../../base/invariant.ts";
 import { parseDollars } from "../../../../base/money.ts";
 
 const PPM = 1_000_000n;
-/** A percentage is read as dollars, to millionths. */
+/** Nano-dollars per millionth: a percentage is parsed like dollars. */
 const NANOS_PER_PPM = 100_000n;
 
-/** The tax on what customers of one country buy. */
+/** The tax for customers of one country. */
 export type TaxRule = {
-  /** Prices include it. In millionths. */
+  /** The rate in millionths; prices include the tax. */
   readonly ppm: number;
-  /** What it is called there, such as VAT. */
+  /** The name of the tax in the country, such as VAT. */
   readonly name: string;
-  /** The sentence that invoices say of it. */
+  /** The sentence about the tax on invoices. */
   readonly note: string;
-  /** Businesses of the country pay it themselves, if the seller's country is another one. */
+  /** True when businesses of the country pay the tax themselves, if the seller is in another country. */
   readonly isReverseCharged: boolean;
 };
 
-/** By country (ISO 3166, two letters); `*` is for all countries that are not named, and for unknown ones. */
+/** Rules by country (ISO 3166, two letters); `*` is for all other and unknown countries. */
 export type TaxTable = ReadonlyMap<string, TaxRule>;
 
 /** Settings of a seller from which the tax of an invoice follows. */
@@ -37,18 +37,19 @@ export type AppliedTax = {
   readonly ppm: number;
   readonly name: string;
   readonly note: string;
-  /** Empty when the customer did not say. */
+  /** Empty when the customer did not state a country. */
   readonly country: string;
   readonly isReverseCharge: boolean;
 };
 
 const REVERSE_CHARGE_NOTE = "Reverse charge: the recipient of the service is liable for the tax.";
-/** Tax ids begin with the code of the country, but for Greece. */
+/** Tax ids begin with the code of the country, except in Greece. */
 const TAX_ID_PREFIXES: Readonly<Record<string, string>> = { GR: "EL" };
 
 /**
- * The tax that an invoice to this customer includes. Customers say themselves where they are and what their tax id is:
- * prices include tax, so a wrong word saves them nothing. An id of another form than the country's does not count.
+ * The tax that an invoice to this customer includes. Customers state their country and tax id themselves; prices
+ * include tax, so a false statement saves them nothing. An id that does not have the form of the country's ids does not
+ * count.
  */
 export function taxFor(seller: TaxSettings, buyer: { readonly country: string; readonly taxId: string }): AppliedTax {
   const said = buyer.country.trim().toUpperCase();
@@ -62,20 +63,20 @@ export function taxFor(seller: TaxSettings, buyer: { readonly country: string; r
   return { ppm: rule.ppm, name: rule.name, note: rule.note, country, isReverseCharge: false };
 }
 
-/** Whether somebody says that they are a business of their country: their tax id has the form of one. */
+/** True when a customer states to be a business of their country: their tax id has the country's form. */
 export function hasTaxId({ country, taxId }: { readonly country: string; readonly taxId: string }): boolean {
   const code = country.trim().toUpperCase();
   return /^[A-Z]{2}$/.test(code) && isTaxIdOf(code, taxId);
 }
 
-/** The tax in an amount that includes it, in cents. Half a cent goes up, and for what is given back away from zero. */
+/** The tax in an amount that includes it, in cents. Half a cent is rounded away from zero. */
 export function taxWithin(totalCents: number, ppm: number): number {
   const [total, rate] = [BigInt(Math.abs(totalCents)), BigInt(ppm)];
   const tax = Number((2n * total * rate + PPM + rate) / (2n * (PPM + rate)));
   return totalCents < 0 ? -tax : tax;
 }
 
-/** A percentage as documents store it, in millionths. */
+/** Parses a percentage as documents store it, into millionths. */
 export function ppmOf(percent: string): number {
   const parsed = parseDollars(percent);
   invariant(parsed !== undefined, `${percent} is no percentage`);

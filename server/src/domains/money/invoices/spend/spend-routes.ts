@@ -11,7 +11,7 @@ import {
 } from "./spend-schema.ts";
 import { readSpan, readWorkSums, totalOf, viewSpent, type SpendSpan, type WorkSum } from "./spend-service.ts";
 
-/** What endpoints and their worker groups cost. */
+/** Routes for the spending of endpoints and their worker groups. */
 export function spendRoutes({ app, database, clock }: HttpScope): void {
   app.get(
     "/api/v0/serverless/endpoints/spend/",

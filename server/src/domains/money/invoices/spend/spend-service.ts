@@ -12,7 +12,7 @@ const SPAN_DEFAULT_MS = 30 * DAY_MS;
 const SPAN_MAX_MS = 3_660 * DAY_MS;
 const TIME_MAX_S = 253_402_300_799;
 
-/** The span that is asked for, in seconds since 1970. */
+/** Parses the requested span, in seconds since 1970. */
 export function readSpan({ start, end }: { readonly start?: number; readonly end?: number }, now: Date): SpendSpan {
   const until = end === undefined ? now : toDate("end", end);
   const from = start === undefined ? new Date(until.getTime() - SPAN_DEFAULT_MS) : toDate("start", start);
@@ -28,7 +28,7 @@ function toDate(field: string, seconds: number): Date {
 
 export type WorkSum = { readonly place: Workplace; readonly sum: ChargeSum };
 
-/** What the workers of all endpoints cost. All of it is read at one moment, if `db` is a snapshot. */
+/** The spending on the workers of all endpoints, consistent if `db` is a snapshot. */
 export async function readWorkSums(db: Reader, userId: UserId, span: SpendSpan): Promise<readonly WorkSum[]> {
   const sums = await listContractSums(db, { payerId: userId, ...span });
   const ids = new Set(sums.flatMap(({ instanceId }) => instanceId ?? []));
@@ -39,7 +39,7 @@ export async function readWorkSums(db: Reader, userId: UserId, span: SpendSpan):
   });
 }
 
-/** What these come to. */
+/** The total of these sums. */
 export function viewSpent(works: readonly WorkSum[]) {
   const amount = totalOf(works);
   return {

@@ -3,14 +3,14 @@ import type { CreditNoteContent } from "./credit-note.ts";
 import type { ReceiptContent } from "./receipt.ts";
 import type { StatementContent } from "./statement.ts";
 
-/** A document of an account besides its monthly invoices, as it was issued. */
+/** A document of an account other than its monthly invoices, as it was issued. */
 type Issued = {
   readonly number: string;
   readonly userId: UserId;
-  /** The month of a statement; undefined for what is about one transfer. */
+  /** The month of a statement; undefined for a document about one transfer. */
   readonly month: { readonly from: Date; readonly until: Date } | undefined;
   readonly transferId: bigint | undefined;
-  /** The number of the receipt or invoice that it is about, where there is one. */
+  /** The number of the receipt or invoice that it refers to; undefined without one. */
   readonly refersTo: string | undefined;
   readonly issuedAt: Date;
 };
@@ -34,7 +34,7 @@ const LETTERS = { receipt: "R", statement: "S", credit_note: "C" } as const sati
   string
 >;
 
-/** `2026-R000042`, after the seller's prefix. The letter keeps the numbers of all kinds apart. */
+/** `2026-R000042`, after the seller's prefix. The letter keeps the numbers of different kinds apart. */
 export function accountNumberOf(kind: AccountDocumentKind, prefix: string, year: number, sequence: number): string {
   return `${prefix}${year}-${LETTERS[kind]}${String(sequence).padStart(6, "0")}`;
 }

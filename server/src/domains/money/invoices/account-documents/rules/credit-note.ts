@@ -5,7 +5,7 @@ import type { DocumentContent } from "../../documents/rules/document.ts";
 import type { AccountParty, Party } from "../../documents/rules/party.ts";
 import { ppmOf, taxWithin } from "../../rules/tax.ts";
 
-/** What a credit note says, for ever. Amounts are below zero: they lessen those of the invoice. */
+/** The permanent content of a credit note. Amounts are negative: they reduce those of the invoice. */
 export type CreditNoteContent = {
   /** The parties of the invoice. */
   readonly seller: Party;
@@ -17,24 +17,24 @@ export type CreditNoteContent = {
     readonly from_ms: number;
     readonly until_ms: number;
   };
-  /** Counted from 1; null when the whole invoice is meant. */
+  /** Counted from 1; null for the whole invoice. */
   readonly invoice_line: number | null;
-  /** The words of that line. */
+  /** The words of that invoice line. */
   readonly description: string;
   readonly reason: string;
   readonly credited_at_ms: number;
   readonly amount_nanos: string;
   readonly net_cents: number;
-  /** That of the invoice, with the part of it that is given back. */
+  /** The tax of the invoice, with the part that is credited. */
   readonly tax: DocumentContent["tax"];
   readonly total_cents: number;
   readonly transfer_id: string;
 };
 
-/** Under which usage is given back. What goes back of a payment corrects no invoice: it has a receipt. */
+/** Codes under which usage is credited. Returned payments correct no invoice: they have receipts. */
 export const CREDIT_NOTE_CODES = ["host_credit", "correction"] as const satisfies readonly MovementCode[];
 
-/** The running time of an instance, or what an administrator named: an invoice, and a line of it counted from 1. */
+/** The running time of an instance, or the invoice and line (counted from 1) that an administrator named. */
 export type CreditedUsage =
   | { readonly kind: "instance"; readonly instanceId: number }
   | { readonly kind: "invoice"; readonly number: string; readonly line: number | undefined };
@@ -42,7 +42,7 @@ export type CreditedUsage =
 export type CreditFacts = {
   readonly userId: UserId;
   readonly about: CreditedUsage;
-  /** Above zero. */
+  /** Nano-dollars, above zero. */
   readonly amount: bigint;
   readonly reason: string;
 };
@@ -55,7 +55,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 const NANOS_PER_CENT = 10_000_000n;
 
-/** What a credit note for this movement is about; undefined when it needs none. Less than half a cent has none. */
+/** The facts of a credit note for this movement; undefined when it needs none. Amounts below half a cent need none. */
 export function creditFactsOf({ code, credit, amount, cause }: PostedMovement): CreditFacts | undefined {
   const isPrepaid = credit.kind === "credit" || credit.kind.startsWith("deposit:");
   if (!isPrepaid || credit.userId === undefined || centsOf(amount) === 0) return undefined;
@@ -70,17 +70,17 @@ export function creditFactsOf({ code, credit, amount, cause }: PostedMovement): 
   return { userId, about: { kind: "instance", instanceId }, amount, reason };
 }
 
-/** Reads `2026-000042` or `2026-000042/3`, its third line; undefined for any other reference. */
+/** Parses `2026-000042`, or `2026-000042/3` for its third line; undefined for any other reference. */
 function invoiceIn(reference: string): CreditedUsage | undefined {
   const [, number, line] = /^([A-Z0-9-]{0,16}\d{4}-\d{6,})(?:\/([1-9]\d{0,5}))?$/.exec(reference.trim()) ?? [];
   if (number === undefined) return undefined;
   return { kind: "invoice", number, line: line === undefined ? undefined : Number(line) };
 }
 
-/** `index` is undefined when the whole invoice is meant. */
+/** `index` is undefined for the whole invoice. */
 export type CorrectedLine = { readonly invoice: Corrected; readonly index: number | undefined };
 
-/** An invoice that a credit note may refer to. */
+/** An invoice that a credit note can refer to. */
 export type Corrected = {
   readonly number: string;
   readonly from: Date;
@@ -90,8 +90,8 @@ export type Corrected = {
 };
 
 /**
- * The invoice and the line that has the running time that is given back: the newest that has so much of it, or else the
- * newest with running time of the instance. `invoices` are those of the month of the credit and before, the newest first.
+ * The invoice and line of the credited running time: the newest invoice with that much of it, else the newest with
+ * running time of the instance. `invoices` are those of the month of the credit and before, newest first.
  */
 export function correctedLine(
   { instanceId, amount }: { readonly instanceId: number; readonly amount: bigint },
@@ -132,7 +132,7 @@ export function makeCreditNote(
   };
 }
 
-/** What of a credit note has to be right for ever. The tax is the part of the invoice's that was paid on this amount. */
+/** The amounts of a credit note, which must stay right forever. The tax is the invoice's tax on the credited amount. */
 export function creditedAmounts(amount: bigint, tax: DocumentContent["tax"]) {
   const totalCents = -centsOf(amount);
   const taxCents = taxWithin(totalCents, ppmOf(tax.percent));

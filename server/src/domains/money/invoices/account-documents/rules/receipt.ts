@@ -5,28 +5,28 @@ import type { MovementCode, PostedMovement } from "../../../ledger/index.ts";
 import { buyerOf, sellerParty, type AccountParty, type Party } from "../../documents/rules/party.ts";
 import type { Seller } from "../../seller.ts";
 
-/** `dispute_won`: a dispute was decided for the seller, so the payment is there again. */
+/** `dispute_won`: a dispute was decided for the seller, so the payment is restored. */
 export type ReceiptEvent = "payment" | "refund" | "dispute" | "dispute_won";
 
-/** What a receipt says, for ever. */
+/** The permanent content of a receipt. */
 export type ReceiptContent = {
   readonly seller: Party;
   readonly buyer: AccountParty;
   readonly currency: "USD";
   readonly event: ReceiptEvent;
-  /** Below zero for what went back. */
+  /** Negative for a returned payment. */
   readonly total_cents: number;
-  /** The same, exactly, as text. */
+  /** The exact amount in nano-dollars, as text. */
   readonly amount_nanos: string;
   readonly paid_at_ms: number;
-  /** Card, or what an administrator said of a payment outside of the provider. */
+  /** `Card`, or the words of an administrator for a payment outside the provider. */
   readonly method: string;
-  /** As `./berth billing payments` names it; null for what was paid in another way. */
+  /** The id in `./berth billing payments`; null for a payment by other means. */
   readonly payment_id: number | null;
   readonly transfer_id: string;
 };
 
-/** Under which money is paid in by a user and goes back. */
+/** Codes under which users' payments come in and go back. */
 export const RECEIPT_CODES = [
   "payment",
   "payment_returned",
@@ -36,15 +36,15 @@ export const RECEIPT_CODES = [
 export type ReceiptFacts = {
   readonly userId: UserId;
   readonly event: ReceiptEvent;
-  /** Below zero for what went back. */
+  /** Nano-dollars, negative for a returned payment. */
   readonly amount: bigint;
   readonly method: string;
   readonly paymentId: number | undefined;
 };
 
 /**
- * What a receipt of this movement is about; undefined when it needs none: no user paid anything in, or got it back. Credit
- * that an administrator grants was paid only if the administrator says how.
+ * The facts of a receipt for this movement; undefined when it is no payment of a user and no return of one. Credit that
+ * an administrator grants counts as paid only when the administrator states how.
  */
 export function receiptFactsOf({ code, debit, credit, amount, cause, description }: PostedMovement) {
   const paymentId = typeof cause["payment_id"] === "number" ? cause["payment_id"] : undefined;
@@ -63,7 +63,7 @@ export function receiptFactsOf({ code, debit, credit, amount, cause, description
       ? facts(into, "payment", amount, description === "Automatic card payment" ? "Card, automatic payment" : "Card")
       : facts(into, "dispute_won", amount, "Card");
   }
-  // What the house had advanced of a disputed payment comes back under the code under which it went.
+  // The house's advance for a disputed payment returns under the code under which it went.
   if (code === "payment_returned" && into !== undefined) return facts(into, "dispute_won", amount, "Card");
   if (code === "payment_returned" && outOf !== undefined) {
     return facts(outOf, returned?.startsWith("dispute:") === true ? "dispute" : "refund", -amount, "Card");
@@ -89,7 +89,7 @@ export function makeReceipt(
   };
 }
 
-/** What of a receipt has to be right for ever, whatever its parties are called since. */
+/** The amounts of a receipt, which must stay right forever, although its parties may change their names. */
 export function amountsOf({ id, createdAt }: PostedMovement, { event, amount, paymentId }: ReceiptFacts) {
   return {
     event,

@@ -5,13 +5,13 @@ import { buyerOf, sellerParty, type AccountParty, type Party } from "../../docum
 import type { Seller } from "../../seller.ts";
 import { hasTaxId, taxFor, taxWithin, type AppliedTax } from "../../rules/tax.ts";
 
-/** An amount as it is shown, and exactly as text. */
+/** A displayed amount in cents, and the exact amount in nano-dollars as text. */
 type Amount = { readonly amount_cents: number; readonly amount_nanos: string };
 
-/** One kind of use of one machine, or what changed what the host has earned. */
+/** One kind of usage of one machine, or a movement that changed the host's earnings. */
 export type StatementLine = Amount & {
   readonly machine_id: number | null;
-  /** gpu, disk, bwu or bwd; otherwise the code of the movement. */
+  /** gpu, disk, bwu or bwd; for movements their code. */
   readonly kind: string;
   readonly description: string;
 };
@@ -29,26 +29,26 @@ export type TaxedAmount = {
   readonly total_cents: number;
 };
 
-/** What a host's earnings were made of on the day of issue. */
+/** The parts of a host's earnings on the day of issue. */
 export type Waiting = Readonly<
   Record<"payable_nanos" | "granted_nanos" | "young_nanos" | "held_nanos" | "debt_nanos", string>
 > & { readonly as_of_ms: number };
 
-/** What a statement says, for ever. */
+/** The permanent content of a statement. */
 export type StatementContent = {
   readonly seller: Party;
   /** The host. */
   readonly buyer: AccountParty;
   readonly currency: "USD";
-  /** What was earned, and below zero what was taken back of it. */
+  /** Earnings, and negative lines for amounts that were taken back. */
   readonly lines: readonly StatementLine[];
   readonly earned_cents: number;
   readonly earned_nanos: string;
   /** Null in a month without a fee. */
   readonly fee: (TaxedAmount & { readonly amount_nanos: string }) | null;
-  /** The host's supply to the seller, where the seller invoices it for the host; null where it does not. */
+  /** The host's supply to the seller, when the seller issues the host's invoice; otherwise null. */
   readonly self_billing: TaxedAmount | null;
-  /** Payouts, and transfers to the host's own credit. */
+  /** Payouts, and credit transfers to the host's own credit. */
   readonly movements: readonly (Amount & { readonly code: string; readonly label: string })[];
   readonly opening_cents: number;
   readonly opening_nanos: string;
@@ -57,20 +57,20 @@ export type StatementContent = {
   readonly closing_cents: number;
   readonly closing_nanos: string;
   readonly waiting: Waiting;
-  /** What was earned, less the fee. */
+  /** Earnings less the fee. */
   readonly total_cents: number;
 };
 
 export type StatementFacts = {
   readonly seller: Seller;
   readonly userId: number;
-  /** Undefined for an account that was deleted since. */
+  /** Undefined for an account that was deleted. */
   readonly user: User | undefined;
   readonly gpuModels: ReadonlyMap<number, string>;
-  /** By day; usage of one machine and kind is one line. */
+  /** Earnings by day; the usage of one machine and kind becomes one line. */
   readonly earned: readonly Pick<EarningSum, "machineId" | "code" | "amount">[];
   readonly moved: readonly EarningsMovement[];
-  /** The earnings at the end of the month. */
+  /** The earnings balance at the end of the month, in nano-dollars. */
   readonly closingNanos: bigint;
   readonly waiting: Waiting;
 };
@@ -85,7 +85,7 @@ const KINDS = {
 } as const satisfies Record<EarningSum["code"], readonly [string, string]>;
 const ORDER = ["usage_gpu", "usage_storage", "usage_bandwidth_up", "usage_bandwidth_down"];
 
-/** Movements that change what was earned. All others move what was earned to somewhere. */
+/** Movements that change the earnings of a month. All others move earnings to another account. */
 const CORRECTIONS: Readonly<Record<string, string>> = {
   host_credit: "Given back to renters for failures",
   taken_back: "Taken back for returned payments, less what came again",
@@ -101,7 +101,7 @@ const LABELS: Readonly<Record<string, string>> = {
   write_off: "Grants released: paid by the house",
 };
 
-/** What the earnings were when the month began: it follows from what they were at its end. */
+/** The earnings balance at the start of the month: the balance at its end less the movements of the month. */
 export function openingOfStatement({ earned, moved, closingNanos }: StatementFacts): bigint {
   return closingNanos - sum(earned.map(({ amount }) => amount)) - sum(moved.map(({ amount }) => amount));
 }
@@ -147,7 +147,7 @@ export function makeStatement(facts: StatementFacts): StatementContent {
   };
 }
 
-/** The lines of each machine, and then what was taken back. */
+/** Lines of each machine, followed by amounts that were taken back. */
 function linesOf({ earned, moved, gpuModels }: StatementFacts) {
   const sums = Map.groupBy(earned, ({ machineId, code }) => `${machineId ?? ""} ${code}`);
   const used = [...sums.values()].flatMap((parts) => {

@@ -18,7 +18,7 @@ export type ChargesQuery = {
 };
 
 export type ChargesPlan = {
-  /** Whole days (UTC). */
+  /** Whole UTC days. */
   readonly from: Date;
   readonly until: Date;
   readonly kinds: readonly ChargeKind[] | undefined;
@@ -37,7 +37,7 @@ const DAYS_MAX = 3_660;
 const TYPES = ["instance", "volume", "serverless"] as const;
 const TYPE: Columns<string> = { type: { type: "text", get: (type) => type } };
 
-/** Reads the query of a page of charges; a refusal names the mistake. */
+/** Parses the query of a page of charges; an error names the field. */
 export function planCharges(query: ChargesQuery): ChargesPlan {
   const filters = readJson(query.select_filters, SOURCE);
   if (filters !== undefined && filters !== null && !isPlainObject(filters)) {
@@ -58,7 +58,7 @@ export function planCharges(query: ChargesQuery): ChargesPlan {
   return { ...common, format, after: key && toKey(key) };
 }
 
-/** The days that both ends lie in and those between them. */
+/** The UTC days from that of the one end to that of the other. */
 function readDays(day: unknown): { readonly from: Date; readonly until: Date } {
   const given = isPlainObject(day) ? day : {};
   const { gte, lte, ...unknown } = given;
@@ -95,7 +95,7 @@ function readFormat(format: string | undefined): "table" | "tree" | "lines" {
   throw invalid("format", "format must be table, tree or lines");
 }
 
-/** The kinds of rows that are of the types asked for; what works for an endpoint is serverless in both formats. */
+/** The kinds of rows of the requested types; instances that work for an endpoint are `serverless` in both formats. */
 function readKinds(
   filters: Readonly<Record<string, unknown>>,
   format: "table" | "tree" | "lines",

@@ -3,15 +3,15 @@ import type { Identity } from "../../../../../base/identity.ts";
 import type { UserId } from "../../../../../base/ids.ts";
 import type { Recipient } from "../../../../people/accounts/index.ts";
 
-/** Which role, by its identifier, a person has in a team; undefined when it is no member. */
+/** The role of a person in a team, by its identifier; undefined when they are no member. */
 export type RoleIn = (teamId: UserId, personId: UserId) => Promise<string | undefined>;
 
-/** Why this credit may not go there; undefined when it may. `text` is the recipient as the sender typed it. */
+/** The refusal of a credit transfer; undefined when it is allowed. `text` is the recipient as the sender typed it. */
 export type RefuseTransfer = (identity: Identity, recipient: Recipient, text: string) => Promise<AppError | undefined>;
 
 /**
- * Credit enters a team from its members, and leaves it by its owner's word alone, to a member or to another team of the
- * owner's. Between two persons nobody is asked anything.
+ * Rules for teams: credit enters a team from its members, and leaves it only by its owner, to a member or to another
+ * team of the owner. Transfers between two persons have no such rules.
  */
 export function transferRules(roleIn: RoleIn): RefuseTransfer {
   return async ({ userId, memberId }, recipient, text) => {
@@ -32,8 +32,8 @@ export function transferRules(roleIn: RoleIn): RefuseTransfer {
 }
 
 /**
- * Whom the sender means. An address that nobody has proven means nobody: anyone may claim it. Credit goes to such an account
- * by its id, which the refusal names.
+ * The recipient that the sender means. An unproven address names nobody, since anyone may claim it; such an account can
+ * receive credit by its id, which the refusal states.
  */
 export function chooseRecipient(found: readonly Recipient[], text: string): Recipient {
   const [first] = found;

@@ -8,16 +8,16 @@ import type { UsageSum } from "./document-usage.ts";
 import { measured, rateOf } from "../../rules/quantity.ts";
 
 /**
- * Rules by which an invoice is made. An issued invoice keeps its edition, and the audit compares it by the rules of it.
- * 1: what was charged in the month; early ends are movements of the balance. 2: what happened in the month (`usageIn`);
- * discounts and early ends are lines inside the total.
+ * The rules by which an invoice is made. An issued invoice keeps its edition, and the audit checks it by the rules of
+ * that edition. 1: charges made in the month; early ends are movements of the balance. 2: usage that happened in the
+ * month (`usageIn`); discounts and early ends are invoice lines inside the total.
  */
 export type Edition = 1 | 2;
 
 export type LineKind = ChargeComponent | EarlyEnd["code"] | "discount";
 
 export type DocumentLine = {
-  /** instance-5 or volume-7; `account` for a fee that concerns neither. */
+  /** instance-5 or volume-7; `account` for a fee without either. */
   readonly source: string;
   readonly component: LineKind;
   readonly description: string;
@@ -28,21 +28,21 @@ export type DocumentLine = {
   readonly unit: string;
   /** Dollars per unit, as decimal text. */
   readonly rate: string;
-  /** Whether the price changed or could not be paid in full, or a discount is in it. */
+  /** True when the price changed, contains a discount, or could not be paid in full. */
   readonly is_rate_average: boolean;
   readonly amount_cents: number;
-  /** Dollars that were due besides and could not be had, exactly. */
+  /** Exact dollars that were also due and could not be paid. */
   readonly unpaid: string;
-  /** What was rented: from edition 2 on, and undefined where it is unknown. */
+  /** The rented machine; from edition 2 on, and undefined when it is unknown. */
   readonly machine_id?: number | undefined;
   /** 2× RTX 4090 */
   readonly hardware?: string | undefined;
   readonly label?: string | undefined;
-  /** It happened in a month before that of the invoice, and was charged too late for the invoice of that. */
+  /** True for usage of an earlier month that was charged too late for that month's invoice. */
   readonly is_late?: boolean | undefined;
 };
 
-/** What lines are made of. */
+/** The facts that invoice lines are made from. */
 export type LineFacts = {
   readonly names: ReadonlyMap<number, InstanceName>;
   readonly volumeNames: ReadonlyMap<number, VolumeName>;
@@ -51,7 +51,7 @@ export type LineFacts = {
   readonly earlyEnds: readonly EarlyEnd[];
 };
 
-/** A line whose amount is not rounded yet. */
+/** An invoice line whose amount is not rounded yet. */
 export type ExactLine = Omit<DocumentLine, "amount_cents"> & { readonly amount: bigint };
 
 const WORDS: Readonly<Record<LineKind, string>> = {
@@ -65,7 +65,10 @@ const WORDS: Readonly<Record<LineKind, string>> = {
 };
 const ORDER: readonly LineKind[] = ["gpu", "discount", "discount_returned", "fee", "disk", "bwd", "bwu"];
 
-/** The lines of an invoice: each instance with everything that concerns it, then each volume. Their amounts are its total. */
+/**
+ * The lines of an invoice: each instance with its fees and discounts, then each volume. Their amounts add up to its
+ * total.
+ */
 export function makeLines(facts: LineFacts, edition: Edition): readonly ExactLine[] {
   if (edition === 1) return facts.sums.map((sum) => plainLine(sum, facts.names));
   const lines = [
@@ -89,7 +92,7 @@ type Placed = {
   readonly line: ExactLine;
 };
 
-/** A line of edition 1. */
+/** An invoice line of edition 1. */
 function plainLine(sum: ChargeSum, names: LineFacts["names"]): ExactLine {
   const { component, instanceId, volumeId } = sum;
   const { label, unit, quantity } = measured(component, sum.quantity);
@@ -111,7 +114,7 @@ function plainLine(sum: ChargeSum, names: LineFacts["names"]): ExactLine {
   };
 }
 
-/** Usage at its list price, and below it the discount on it. */
+/** Usage at its list price, followed by its discount. */
 function usageLines(sum: UsageSum, facts: LineFacts): readonly Placed[] {
   const { component, instanceId, volumeId, discount, isLate } = sum;
   const { unit, quantity } = measured(component, sum.quantity);
@@ -157,7 +160,7 @@ function earlyEndLine({ code, instanceId, from, to, amount }: EarlyEnd, facts: L
   return { ...contract, line };
 }
 
-/** One of something that has no quantity. */
+/** The fields of a line without a quantity. */
 function single(amount: bigint) {
   return { quantity: 1, unit: "", rate: formatDollars(amount), is_rate_average: false, amount, unpaid: "0" } as const;
 }

@@ -3,26 +3,29 @@ import type { ChargeSum } from "../../../charging/index.ts";
 
 /** Usage as an invoice shows it. */
 export type UsageSum = ChargeSum & {
-  /** How much less it cost because of a discount. */
+  /** The saving by a discount. */
   readonly discount: bigint;
-  /** It happened in a month whose invoice had been issued when it was charged. */
+  /** True for usage of a month whose invoice had been issued before it was charged. */
   readonly isLate: boolean;
 };
 
 type Counted = ChargeSum & { readonly discount: bigint };
 export type Month = { readonly from: Date; readonly until: Date };
 
-/** So long after a month its usage is still waited for: what is only stored is charged once a day. */
+/** Time after a month in which its usage is still charged to its invoice: storage is charged once a day. */
 const CUT_OFF_MS = 30 * 3_600_000;
 
-/** What was charged before this instant, and happened before the month's end, is on the invoice of the month or before. */
+/**
+ * The cut-off of a month: usage of the month that is charged before this instant is on its invoice, or on an earlier
+ * one.
+ */
 export function cutOff({ until }: Pick<Month, "until">): Date {
   return new Date(until.getTime() + CUT_OFF_MS);
 }
 
 /**
- * The usage of the invoice of a month: what happened in it and was charged before its cut-off, and then what happened
- * before it and was charged too late for the invoices of those months.
+ * The usage of a month's invoice: usage that happened in the month and was charged before its cut-off, and earlier
+ * usage that was charged too late for the earlier invoices.
  */
 export function usageIn(
   month: Month,
@@ -33,7 +36,7 @@ export function usageIn(
     late,
     beginnings,
   }: UsageParts & {
-    /** When the usage of the month itself began, of what `interrupted` names. */
+    /** The starts of the month's own usage, for the sums that `interrupted` names. */
     readonly beginnings: readonly (ContractComponent & { readonly from: Date })[];
   },
 ): readonly UsageSum[] {
@@ -55,17 +58,20 @@ export function usageIn(
 type ContractComponent = Pick<ChargeSum, "instanceId" | "volumeId" | "component">;
 
 export type UsageParts = {
-  /** All that was charged in the month. */
+  /** All charges made in the month. */
   readonly charged: readonly Counted[];
-  /** Of that, what the invoices before have. */
+  /** The part of `charged` that is on earlier invoices. */
   readonly before: readonly Counted[];
-  /** What was charged between the month and its cut-off and happened before its end. */
+  /** Charges made between the month and its cut-off, for usage before its end. */
   readonly after: readonly Counted[];
-  /** Of all these, what happened before the month and is on no invoice yet. */
+  /** The part of all these whose usage happened before the month and is on no invoice yet. */
   readonly late: readonly Counted[];
 };
 
-/** Sums with parts of earlier months that all ended before the month began: when their own usage began is not in them. */
+/**
+ * Sums with parts of earlier months that all ended before the month began; they do not state when the month's own usage
+ * began.
+ */
 export function interrupted(month: Month, { before, late }: UsageParts): readonly ContractComponent[] {
   return [...totals([...before, ...late]).values()].filter(({ to }) => to < month.from);
 }

@@ -7,9 +7,9 @@ import { buyerOf, sellerParty, type AccountParty, type Party } from "./party.ts"
 import type { Seller } from "../../seller.ts";
 import { taxFor, taxWithin } from "../../rules/tax.ts";
 
-/** What an invoice says, for ever. Amounts are whole cents: what is shown adds up as it is shown. */
+/** The permanent content of an invoice. Amounts are whole cents, and displayed amounts add up. */
 export type DocumentContent = {
-  /** Undefined for 1. */
+  /** Undefined for edition 1. */
   readonly edition?: Edition;
   readonly seller: Party;
   readonly buyer: AccountParty;
@@ -20,13 +20,13 @@ export type DocumentContent = {
     readonly percent: string;
     readonly amount_cents: number;
     readonly note: string;
-    /** What the customer's country calls it. Undefined on invoices of before there was a table. */
+    /** The name of the tax in the customer's country. Undefined on invoices from before there was a table. */
     readonly name?: string;
-    /** The country whose tax it is; empty when the customer did not say. */
+    /** The country whose tax it is; empty when the customer did not state one. */
     readonly country?: string;
     readonly is_reverse_charge?: boolean;
   };
-  /** With tax: what the lines add up to, and what was paid from credit. */
+  /** With tax: the sum of the lines, paid from credit. */
   readonly total_cents: number;
   readonly balance: {
     readonly opening_cents: number;
@@ -35,26 +35,26 @@ export type DocumentContent = {
     /** Fractions of a cent that the balance carries on, so that the column adds up. */
     readonly rounding_cents: number;
     readonly closing_cents: number;
-    /** Nano-dollars as text: with what the next invoice has to begin. */
+    /** Nano-dollars as text; the next invoice must open with the closing balance. */
     readonly opening_nanos: string;
     readonly closing_nanos: string;
   };
 };
 
-/** Everything that an invoice is made of. */
+/** The facts that an invoice is made from. */
 export type DocumentFacts = LineFacts & {
   readonly seller: Seller;
   readonly userId: number;
-  /** Undefined for an account that was deleted since. */
+  /** Undefined for an account that was deleted. */
   readonly user: User | undefined;
   readonly movements: readonly MovementSum[];
-  /** Credit and deposits together, at the end of the month. */
+  /** Credit and deposits together at the end of the month, in nano-dollars. */
   readonly closingNanos: bigint;
 };
 
 const NANOS_PER_CENT = 10_000_000n;
 
-/** What the balance was when the month began: it follows from what it was at its end. */
+/** The balance at the start of the month: the balance at its end less the month's charges and movements. */
 export function openingOf({ sums, movements, closingNanos }: DocumentFacts): bigint {
   const moved = movements.reduce((sum, movement) => sum + signed(movement), 0n);
   return closingNanos - moved + usageOf(sums);
@@ -101,7 +101,7 @@ function signed({ direction, amount }: MovementSum): bigint {
   return direction === "in" ? amount : -amount;
 }
 
-/** What moved besides the early ends that are lines of the invoice. */
+/** Movements without the early ends that are lines of the invoice. */
 function withoutEarlyEnds({ movements, earlyEnds }: DocumentFacts): readonly MovementSum[] {
   const taken = (code: EarlyEnd["code"]) =>
     earlyEnds.reduce((sum, end) => (end.code === code ? sum + end.amount : sum), 0n);
@@ -155,7 +155,8 @@ function labelOf({ code, direction }: MovementSum): string {
     case "storage_owed":
       return "Storage paid late";
     case "taken_back":
-      // From others for a dispute of one's own, or again when it is over; taken for somebody's, or given back to others.
+      // In: from others for the user's own dispute, or back after another's. Out: for another's dispute, or back to
+      // others.
       return direction === "in" ? "Moved to you because of disputes" : "Moved from you because of disputes";
     case "earnings_taken_back":
       return "Earnings taken back";

@@ -1,7 +1,7 @@
 import type { User } from "../../../../people/accounts/index.ts";
 import type { Seller } from "../../seller.ts";
 
-/** A party of a document, as it was called on the day of issue. */
+/** A party of a document, with its name on the day of issue. */
 export type Party = {
   readonly name: string;
   readonly address: readonly string[];
@@ -15,7 +15,7 @@ export function sellerParty({ name, address, taxId }: Seller): Party {
   return { name, address, tax_id: taxId };
 }
 
-/** `user` is undefined for an account that was deleted since. */
+/** `user` is undefined for an account that was deleted. */
 export function buyerOf(user: User | undefined, userId: number): AccountParty {
   if (user === undefined) return { user_id: userId, name: `Account ${userId}`, email: "", address: [], tax_id: "" };
   const { fullname, username, email, billing } = user;

@@ -1,18 +1,18 @@
 import type { Party } from "./party.ts";
 
 /**
- * Everything that a document shows, in order. The page and the PDF are both drawn from it, so that they say the same.
- * Text is plain: whoever draws it escapes it.
+ * The full content of a document, in order. The page and the PDF are both drawn from it, so that they agree. Text is
+ * plain, and each renderer escapes it.
  */
 export type Sheet = {
-  /** Invoice, Receipt */
+  /** Invoice, Receipt, … */
   readonly title: string;
   readonly number: string;
-  /** Before the number in the name of a file. */
+  /** The word before the number in the name of a file. */
   readonly fileName: string;
-  /** A sentence that the law wants right below the title; empty for none. */
+  /** A sentence that the law requires below the title; empty for none. */
   readonly subtitle: string;
-  /** Who stands in the footers. */
+  /** The seller's name in the footers. */
   readonly issuer: string;
   readonly issuedAt: Date;
   readonly parties: readonly SheetParty[];
@@ -26,9 +26,9 @@ export type SheetParty = { readonly heading: string; readonly lines: readonly st
 
 export type SheetColumn = {
   readonly title: string;
-  /** Its share of the width of a sheet of paper, in parts of all shares of its table. */
+  /** The column's share of the table's width, in parts of all shares. */
   readonly share: number;
-  /** Numbers stand at the right, and are never broken on a page. */
+  /** True for numbers: they are right-aligned and never broken. */
   readonly isNumber: boolean;
 };
 
@@ -39,25 +39,25 @@ export type SheetRow = {
   readonly isStrong: boolean;
 };
 
-/** A line below a table: a label over all columns but the last, and an amount in that. */
+/** A row below a table: a label over all columns but the last, and an amount in the last. */
 export type SheetTotal = { readonly label: string; readonly amount: string; readonly isStrong: boolean };
 
 export type SheetTable = {
   readonly caption: string;
   readonly columns: readonly SheetColumn[];
   readonly rows: readonly SheetRow[];
-  /** Said in place of rows where there are none. */
+  /** The sentence of a table without rows. */
   readonly empty: string;
   readonly totals: readonly SheetTotal[];
 };
 
-/** A party as it stands on a document: a line for each part that is known. */
+/** A party as a document shows it: one line for each known part. */
 export function partyOf(heading: string, { name, address, tax_id: taxId }: Party, email = ""): SheetParty {
   const lines = [name, ...address, email, taxId === "" ? "" : `Tax id ${taxId}`];
   return { heading, lines: lines.filter((line) => line !== "") };
 }
 
-/** A table of two columns: what, and how much. */
+/** A table with two columns: label and amount. */
 export function amountsTable(caption: string, title: string, rows: readonly SheetRow[]): SheetTable {
   const columns = [
     { title, share: 70, isNumber: false },

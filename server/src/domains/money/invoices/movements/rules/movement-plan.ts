@@ -32,10 +32,10 @@ const LIMIT_DEFAULT = 60;
 const LIMIT_MAX = 500;
 const SERVICE: Columns<string> = { service: { type: "text", get: (service) => service } };
 const ORDER_COLUMNS = { paid_on: "when", when: "when", amount_cents: "amount" } as const;
-/** The years 1 to 9999, in seconds since 1970: nothing else is a moment. */
+/** The years 1 to 9999 in seconds since 1970, the bounds of a moment. */
 const [FIRST_SECOND, LAST_SECOND] = [-62_135_596_800, 253_402_300_799];
 
-/** Reads the query of a page of movements; undefined when its range of dates is missing or empty. */
+/** Parses the query of a page of movements; undefined when its range of dates is missing or empty. */
 export function planMovements(query: MovementsQuery): MovementsPlan | undefined {
   const filters = readJson(query.select_filters, SOURCE);
   if (filters !== undefined && filters !== null && !isPlainObject(filters)) {
@@ -65,7 +65,7 @@ function readOrder({ order_by: orderBy, latest_first: latestFirst }: MovementsQu
   readonly isDescending: boolean;
 } {
   const isLatestFirst = latestFirst === undefined || parseFlag("latest_first", latestFirst);
-  // Without a direction the newest movement comes first here, unlike in other lists.
+  // Without a direction this list has the newest movement first, unlike other lists.
   const asked = readJson(orderBy, "order_by");
   const spelled = Array.isArray(asked)
     ? asked.map((key: unknown) => (isPlainObject(key) ? { dir: "desc", ...key } : key))
@@ -77,7 +77,7 @@ function readOrder({ order_by: orderBy, latest_first: latestFirst }: MovementsQu
   return { order, isDescending: key.direction === "desc" };
 }
 
-/** Both ends are needed, as whole seconds or fractions of them. */
+/** The range of a query; both ends are required, in seconds since 1970. */
 function readRange(when: unknown): { readonly from: Date; readonly until: Date } | undefined {
   if (!isPlainObject(when)) return undefined;
   const known = ["gte", "gt", "lte", "lt"];

@@ -1,7 +1,7 @@
 import { unreachable } from "../../../../../base/invariant.ts";
 import type { Movement, MovementCode, MovementSide } from "../../../ledger/index.ts";
 
-/** By which a user's credit goes up or down other than for usage. */
+/** Codes that raise or lower a user's credit other than for usage. */
 export const CREDIT_CODES = [
   "credit_granted",
   "credit_transfer",
@@ -21,13 +21,16 @@ export const PAYOUT_SIDES: readonly MovementSide[] = [
   { code: "payout_returned", account: "earnings", direction: "in" },
 ];
 
-/** A fee is taken from credit, or from what a host has earned. */
+/** Fees are taken from credit, or from a host's earnings. */
 export const FEE_SIDES: readonly MovementSide[] = [
   { code: "fee", account: "credit", direction: "out" },
   { code: "fee", account: "earnings", direction: "out" },
 ];
 
-/** What a host gave back of what it had earned, what administrators booked, and what it moved to its own credit. */
+/**
+ * Movements of a host's earnings: returns to renters, bookings by administrators, and credit transfers to the host's
+ * own credit.
+ */
 const EARNING_SIDES: readonly MovementSide[] = [
   { code: "host_credit", account: "earnings", direction: "out" },
   { code: "taken_back", account: "earnings", direction: "out" },
@@ -38,7 +41,9 @@ const EARNING_SIDES: readonly MovementSide[] = [
   { code: "credit_transfer", account: "earnings", direction: "out" },
 ];
 
-/** What an early end, or the dispute of somebody else, takes from a deposit: it left the user's credit when that was prepaid. */
+/**
+ * Amounts that an early end, or another user's dispute, takes from a deposit; they left the credit when it was prepaid.
+ */
 const DEPOSIT_SIDES: readonly MovementSide[] = [
   { code: "fee", account: "deposit", direction: "out" },
   { code: "refund", account: "deposit", direction: "out" },
@@ -52,7 +57,7 @@ export function bothWays(codes: readonly MovementCode[]): readonly MovementSide[
   ]);
 }
 
-/** Every movement of a user's money, each seen once; but for released grants, which leave earnings and come back. */
+/** Every movement of a user's money, once each; released grants, which leave earnings and return, are left out. */
 export const ALL_SIDES: readonly MovementSide[] = [
   ...bothWays(CREDIT_CODES),
   ...PAYOUT_SIDES,
@@ -93,7 +98,7 @@ export function typeOf({ code, accountKind }: Pick<Movement, "code" | "accountKi
   }
 }
 
-/** The way that a movement took, which the API calls `service`. */
+/** The API's `service` of a movement: the way that the money took. */
 export function serviceOf(code: MovementCode): string {
   switch (code) {
     case "credit_granted":
@@ -125,15 +130,14 @@ export function serviceOf(code: MovementCode): string {
   }
 }
 
-/** The codes of a service, for filters. */
+/** The sides with a service that a filter wants. */
 export function codesOf(isWanted: (service: string) => boolean): readonly MovementSide[] {
   return ALL_SIDES.filter(({ code }) => isWanted(serviceOf(code)));
 }
 
 /**
- * The amount with the API's sign: below zero for what was charged to the customer (a top-up to a card, credit set
- * aside), above zero for transfers and payouts in either direction, and for what came back. What was taken back has the
- * other sign.
+ * The amount with the API's sign: negative for charges to the customer (a card top-up, credit set aside), positive for
+ * transfers and payouts in either direction, and for refunds. Reversals have the opposite sign.
  */
 export function signedAmount(movement: Pick<Movement, "code" | "accountKind" | "direction" | "amount">): bigint {
   const { code, direction, amount } = movement;
@@ -151,7 +155,7 @@ export function signedAmount(movement: Pick<Movement, "code" | "accountKind" | "
   }
 }
 
-/** The same as the owner sees it: above zero for what came, below zero for what went. */
+/** The amount from the owner's view: positive when it came in, negative when it went out. */
 export function netAmount({ direction, amount }: Pick<Movement, "direction" | "amount">): bigint {
   return direction === "in" ? amount : -amount;
 }
