@@ -2,7 +2,7 @@
 import { nanos } from "../../server/src/base/money.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import { creditOf, earningsOf, LOSSES, postTransfers, STRIPE } from "../../server/src/domains/money/ledger/index.ts";
-import { addUpCharges } from "../../server/src/domains/money/charging/charge-day-store.ts";
+import { addUpCharges } from "../../server/src/domains/money/charging/days/charge-day-store.ts";
 import { HOUR_MS, type AuditWorld } from "./audit-world.ts";
 
 /** A payment of $30, of which $20 went back: $15 from what the renter had, and $5 that the house lost. */

@@ -4,8 +4,8 @@ import { asId, type InstanceId, type MachineId, type UserId, type VolumeId } fro
 import type { Database } from "../../server/src/db/connect.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import { creditOf, depositOf, earningsOf, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
-import { insertLines } from "../../server/src/domains/money/charging/line-store.ts";
-import type { Component } from "../../server/src/domains/money/charging/lines.ts";
+import { insertLines } from "../../server/src/domains/money/charging/lines/line-store.ts";
+import type { Component } from "../../server/src/domains/money/charging/lines/lines.ts";
 
 /** A charge as a settlement would have posted it; what is left out does not matter to the test. */
 export type TestCharge = {

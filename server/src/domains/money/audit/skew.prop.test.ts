@@ -13,9 +13,9 @@ import { askFor, changeBid, destroy, reboot, setState } from "../../../../../tes
 import type { Clock } from "../../../base/clock.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { settleDue } from "../charging/index.ts";
-import { settleInstances } from "../charging/settlement.ts";
+import { settleInstances } from "../charging/settlement/settlement.ts";
 import { audit } from "./audit-service.ts";
-import { lockDueInstances } from "../charging/billable-store.ts";
+import { lockDueInstances } from "../charging/settlement/billable-store.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -10,10 +10,10 @@ export {
   sumPaidFromDeposits,
   type AuditedLine,
   type LineRange,
-} from "./audit-store.ts";
-export { listWrongDays, type WrongDay } from "./charge-day-audit-store.ts";
-export { forgetHold, isHoldNamed, scheduleSettlement, settleUnheld } from "./repair-store.ts";
-export { sumPaidForRuns } from "./run-cost-store.ts";
+} from "./audit/audit-store.ts";
+export { listWrongDays, type WrongDay } from "./days/charge-day-audit-store.ts";
+export { forgetHold, isHoldNamed, scheduleSettlement, settleUnheld } from "./audit/repair-store.ts";
+export { sumPaidForRuns } from "./audit/run-cost-store.ts";
 export {
   listAuditedInstances,
   listHoldOwners,
@@ -23,4 +23,4 @@ export {
   type AuditedInstance,
   type HoldOwner,
   type Stand,
-} from "./standing-store.ts";
+} from "./audit/standing-store.ts";

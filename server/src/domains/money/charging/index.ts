@@ -1,13 +1,13 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Database } from "../../../db/connect.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
-import { settleDue } from "./service.ts";
-import { settleDueVolumes } from "./volume-settlement.ts";
+import { settleDue } from "./settlement/service.ts";
+import { settleDueVolumes } from "./volumes/volume-settlement.ts";
 
-export { accruedOf, depositAccrualOf, listAccruing } from "./accrued.ts";
-export { lockSpendable, readBalance, readBalances } from "./balance.ts";
-export { sumDiscounts } from "./discount-store.ts";
-export { chargeDayLoop } from "./charge-day-loop.ts";
+export { accruedOf, depositAccrualOf, listAccruing } from "./accruals/accrued.ts";
+export { lockSpendable, readBalance, readBalances } from "./accruals/balance.ts";
+export { sumDiscounts } from "./lines/discount-store.ts";
+export { chargeDayLoop } from "./days/charge-day-loop.ts";
 export {
   listChargedInstances,
   listChargeKeys,
@@ -23,14 +23,21 @@ export {
   type ChargeSum,
   type DaySum,
   type LinePlace,
-} from "./line-report-store.ts";
-export { balanceStopsAt, capsStopAt } from "./outlook-service.ts";
-export { listBeginnings, listMonthPortions } from "./portion-store.ts";
-export { lineAmount } from "./lines.ts";
-export { listRunsOf, SETTLED_AT_ONCE_MAX, settleDue, settleInstance, settleLocked, settleWithin } from "./service.ts";
-export { settleVolumesWithin } from "./volume-settlement.ts";
-export { spentWithin } from "./spent-service.ts";
-export { sumCharged } from "./spent-store.ts";
+} from "./lines/line-report-store.ts";
+export { balanceStopsAt, capsStopAt } from "./accruals/outlook-service.ts";
+export { listBeginnings, listMonthPortions } from "./lines/portion-store.ts";
+export { lineAmount } from "./lines/lines.ts";
+export {
+  listRunsOf,
+  SETTLED_AT_ONCE_MAX,
+  settleDue,
+  settleInstance,
+  settleLocked,
+  settleWithin,
+} from "./settlement/service.ts";
+export { settleVolumesWithin } from "./volumes/volume-settlement.ts";
+export { spentWithin } from "./spending/spent-service.ts";
+export { sumCharged } from "./spending/spent-store.ts";
 
 /**
  * The loops that settle due instances and volumes: changes at once, everything else by its period (docs/billing.md).

@@ -17,8 +17,8 @@ import { openSpans } from "../../supply/hosts/presence/span-store.ts";
 import { raiseCounters } from "../../rental/instances/counting-service.ts";
 import { postTransfers } from "../ledger/index.ts";
 import { audit } from "../audit/audit-service.ts";
-import { settleDue } from "./service.ts";
-import { settleDueVolumes } from "./volume-settlement.ts";
+import { settleDue } from "./settlement/service.ts";
+import { settleDueVolumes } from "./volumes/volume-settlement.ts";
 
 const MIGRATIONS = path.join(import.meta.dirname, "../../../../migrations");
 const DOLLAR = 1_000_000_000n;

@@ -1,0 +1,46 @@
+// Repairs of instances by the reconciliation. Each locks one row and returns whether it changed anything.
+import { sql } from "kysely";
+import type { InstanceId } from "../../../../base/ids.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import type { HoldId } from "../../ledger/index.ts";
+
+/** Makes an instance due that has no date for its settlement. */
+export async function scheduleSettlement(tx: Tx, id: InstanceId): Promise<boolean> {
+  const result = await sql`
+    update instances set settle_at = ${tx.now}::timestamptz
+    where id = ${id} and settle_at is null and metered_from_at is not null and not is_background
+  `.execute(tx.db);
+  return result.numAffectedRows === 1n;
+}
+
+/** Makes an instance due that has no hold; its settlement places one, or stops the instance. */
+export async function settleUnheld(tx: Tx, id: InstanceId): Promise<boolean> {
+  const result = await sql`
+    update instances set settle_at = ${tx.now}::timestamptz
+    where id = ${id} and hold_id is null and (settle_at is null or settle_at > ${tx.now}::timestamptz)
+      and metered_from_at is not null and not is_background and desired = 'running'
+      and phase in ('starting', 'running', 'yielding')
+  `.execute(tx.db);
+  return result.numAffectedRows === 1n;
+}
+
+/** Removes the name of a closed hold from an instance; its next settlement places a new hold. */
+export async function forgetHold(tx: Tx, id: InstanceId, holdId: HoldId): Promise<boolean> {
+  const result = await sql`
+    update instances set hold_id = null,
+      settle_at = case when metered_from_at is null or is_background then settle_at else ${tx.now}::timestamptz end
+    where id = ${id} and hold_id = ${holdId}::bigint
+  `.execute(tx.db);
+  return result.numAffectedRows === 1n;
+}
+
+/** True when an instance that runs, or is not settled to its end, names this hold. */
+export async function isHoldNamed(tx: Tx, holdId: HoldId): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom("instances")
+    .select("id")
+    .where("hold_id", "=", holdId)
+    .where((eb) => eb.or([eb("phase", "!=", "ended"), eb("settle_at", "is not", null)]))
+    .executeTakeFirst();
+  return row !== undefined;
+}
