@@ -43,7 +43,7 @@ const REQUESTS = {
 } as const satisfies Record<string, typeof destroy>;
 
 for (const [name, request] of Object.entries(REQUESTS)) {
-  test(`time after a ${name} costs the renter no more than the time of a stop, whatever counts the host sends`, async (t) => {
+  test(`time after a ${name} costs the renter no more than the time of a stop, for any counts of the host`, async (t) => {
     const world = await testApp(t);
     const host = await listedHost(world, { dollarsPerHour: 3 });
     const user = await world.caller();

@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * An account with a volume at a dollar an hour (720 GB months), for which nothing is set aside since it was settled last, and
+ * An account with a volume at a dollar an hour (720 GB-months) that has no hold since its last settlement, and with
  * twenty dollars that came afterwards.
  */
 async function anUnheldVolume(t: TestContext) {
@@ -33,7 +33,7 @@ async function anUnheldVolume(t: TestContext) {
     world.clock.jump(ms);
     await host.obey();
   };
-  // Six hours at a dollar each leave half a dollar, of which no hour can be set aside.
+  // Six hours at a dollar each leave half a dollar, too little for the hold of another hour.
   await world.runLoop("settle-volumes");
   await pass(6 * HOUR_MS);
   await world.runLoop("settle-volumes");
@@ -50,7 +50,7 @@ async function heldFor({ env }: TestApp, volumeId: number): Promise<bigint | nul
   return rows[0].hold_id;
 }
 
-/** The unpaid part of all that was charged for storage. */
+/** The unpaid part of all charges for storage. */
 async function unpaid({ env }: TestApp): Promise<bigint> {
   const { rows } = await env.pool.query("select coalesce(sum(unpaid_nanos), 0)::bigint as unpaid from charge_lines");
   return rows[0].unpaid;
@@ -64,7 +64,7 @@ function refused(answer: Awaited<ReturnType<typeof ask>>, available: number): vo
   );
 }
 
-test("what a volume has cost and nothing is set aside for cannot be transferred away", async (t) => {
+test("the accrual of a volume without a hold cannot be transferred away", async (t) => {
   const { world, pass, give } = await anUnheldVolume(t);
   await pass(45 * MINUTE_MS);
   refused(await give(19.8), 19.75);
@@ -75,7 +75,7 @@ test("what a volume has cost and nothing is set aside for cannot be transferred 
   await world.assertBooks();
 });
 
-test("a volume that is deleted is paid before credit goes, settled or not", async (t) => {
+test("a deleted volume is paid before credit leaves, settled or not", async (t) => {
   const { world, user, host, volumeId, volumes, pass, give } = await anUnheldVolume(t);
   await pass(45 * MINUTE_MS);
   assert.equal((await volumes("DELETE", user, { id: volumeId })).status, 200);
@@ -90,7 +90,7 @@ test("a volume that is deleted is paid before credit goes, settled or not", asyn
   await world.assertBooks();
 });
 
-test("what is set aside for one thing does not pay for what has accrued on another", async (t) => {
+test("the hold of one thing does not cover the accrual of another", async (t) => {
   const { world, user, pass, give } = await anUnheldVolume(t);
   const host = await listedHost(world, { dollarsPerHour: 10 });
   await rentAndRun(world, user, host);
@@ -103,7 +103,7 @@ test("what is set aside for one thing does not pay for what has accrued on anoth
   assert.equal((await give(Math.floor(most * 100) / 100)).status, 200);
 });
 
-test("what has accrued cannot be prepaid for another rental", async (t) => {
+test("accrued credit cannot be prepaid for another rental", async (t) => {
   const { world, user, pass } = await anUnheldVolume(t);
   const host = await listedHost(world, { dollarsPerHour: 0.01 });
   const id = await rentAndRun(world, user, host);
@@ -116,7 +116,7 @@ test("what has accrued cannot be prepaid for another rental", async (t) => {
   await world.assertBooks();
 });
 
-test("what has accrued is not given back to a card", async (t) => {
+test("accrued credit is not refunded to a card", async (t) => {
   const { world, user, pass } = await anUnheldVolume(t);
   const { rows } = await world.env.pool.query(
     `insert into payments (user_id, kind, state, amount_cents, intent_id, created_at, settled_at)
@@ -132,7 +132,7 @@ test("what has accrued is not given back to a card", async (t) => {
   assert.equal((await refund(19.75)).status, 200);
 });
 
-test("the current part of the invoice report includes what has accrued since the last settlement", async (t) => {
+test("the current part of the invoice report includes accruals since the last settlement", async (t) => {
   const { world, user, pass } = await anUnheldVolume(t);
   const current = async () => (await ask(world, user.secret, "GET", "/users/me/invoices/")).body.current;
   assert.deepEqual(await current(), { charges: 6, service_fee: 0, total: 6, credit: 20.5 });

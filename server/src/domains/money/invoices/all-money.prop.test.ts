@@ -40,7 +40,7 @@ type Side = { readonly who: 0 | 1; readonly kind: (typeof OWN)[number] } | keyof
 type Move = {
   readonly day: number;
   readonly amount: bigint;
-  /** `early_end`: what of a deposit goes back to its host under the code of usage. */
+  /** `early_end`: the part of a deposit that returns to its host under the code of usage. */
   readonly code: TransferRequest["code"] | "early_end";
   readonly from: Side;
   readonly to: Side;
@@ -78,7 +78,7 @@ async function post(day: number, requests: readonly TransferRequest[]): Promise<
   await withTransaction(database, clock, (tx) => postTransfers(tx, requests));
 }
 
-/** Two users with credit, deposits and earnings, and then these moves; what cannot be paid does not happen. */
+/** Two users with credit, deposits and earnings, and then these moves; moves without enough money do not happen. */
 async function play(given: readonly Move[]): Promise<Users> {
   const [first, second] = await makeUsers(pool, 2);
   assert.ok(first !== undefined && second !== undefined);
@@ -121,7 +121,7 @@ async function playOne(users: Users, { day, amount, code, from, to }: Move): Pro
   ]);
 }
 
-/** By month, what came to these accounts of a user less what left them, by the ledger alone. */
+/** The net movements of these accounts of a user by month, by the ledger alone. */
 async function netByMonth(userId: UserId, kinds: string): Promise<ReadonlyMap<string, bigint>> {
   const { rows } = await pool.query<{ month: string; net: string }>(
     `with own as (select id from ledger_accounts where user_id = $1 and kind ~ $2)
@@ -137,7 +137,7 @@ async function netByMonth(userId: UserId, kinds: string): Promise<ReadonlyMap<st
 
 type Balance = { readonly month: string; readonly opening: string; readonly closing: string };
 
-/** Each month in which money moved has a document, each goes on where the last one ended, and the ledger says the same. */
+/** Each month with movements has a document, each continues the one before, and the ledger agrees. */
 function assertWhole(documents: readonly Balance[], net: ReadonlyMap<string, bigint>, whose: string): void {
   let balance = 0n;
   for (const { month, opening, closing } of documents) {
@@ -188,18 +188,18 @@ async function assertAllInDocuments(users: Users): Promise<void> {
   assert.deepEqual((await listWrongAccountDocuments(database.kysely, undefined)).wrong.filter(isOfMonth), []);
 }
 
-/** Receipts and credit notes are of other tests: their loops do not run here. */
+/** Loops without receipts and credit notes, which other tests cover. */
 const isOfMonth = ({ subject }: { readonly subject: string }) => !subject.startsWith("transfer ");
 
-test("whatever moves a renter's or a host's money is in a document of its month, to the nano", async () => {
+test("every movement of a renter's or a host's money is in a document of its month, to the nano-dollar", async () => {
   await fc.assert(
     fc.asyncProperty(moves, async (given) => assertAllInDocuments(await play(given))),
-    // What fails stays in the database, so that nothing simpler would pass after it.
+    // Rows of a failed case stay in the database, so a simpler case would fail after it as well.
     { numRuns: 3, endOnFailure: true },
   );
 });
 
-test("a month in which nothing but a deposit moved has its invoice", async () => {
+test("a month with movements of a deposit alone has its invoice", async () => {
   const deposit = { who: 0, kind: "deposit" } as const;
   const earnings = { who: 1, kind: "earnings" } as const;
   await assertAllInDocuments(

@@ -28,7 +28,7 @@ async function post(at: string, requests: readonly TransferRequest[]): Promise<v
   assert.ok(outcomes.every(({ kind }) => kind === "posted"));
 }
 
-/** A renter with a past: credit, two days of usage, a fee, a transfer in and one out; and a host who was paid out. */
+/** A renter with credit, two days of usage, a fee and credit transfers in both directions, and a host with a payout. */
 async function aPast() {
   const [renter, host, friend] = [await aCaller(database), await aCaller(database), await aCaller(database)];
   const [renterCredit, hostEarnings, friendCredit] = [creditOf(renter.id), earningsOf(host.id), creditOf(friend.id)];
@@ -105,7 +105,7 @@ test("the billing address is a block of lines without gaps", async () => {
   assert.deepEqual([body["address1"], body["city"], body["zip"]], ["1 Mill Lane", "Ware", "SG12"]);
 });
 
-test("without flags a report has the money that moved and no charges, newest first", async () => {
+test("without flags a report has movements and no charges, newest first", async () => {
   const { renter, friend } = await aPast();
   const { invoices } = await reportOf(renter);
   assert.deepEqual(brief(invoices), ["payment transfer 1", "payment transfer -5", "payment credit 100"]);
@@ -149,7 +149,7 @@ test("inc_charges adds usage per day, component and instance, with its quantity 
   assert.ok(invoices.every(({ last4, description }) => last4 === "" && description !== ""));
 });
 
-test("payments less charges are what is left of the credit", async () => {
+test("payments less charges equal the remaining credit", async () => {
   const { renter } = await aPast();
   const { invoices, current } = await reportOf(renter, "?inc_charges=1");
   const cents = invoices.map(({ type, amount }) => Math.round(amount * 100) * (type === "charge" ? -1 : 1));
@@ -157,22 +157,22 @@ test("payments less charges are what is left of the credit", async () => {
   assert.equal(current.credit, 88.15);
 });
 
-test("current counts the usage and fees of this month and what can be spent", async () => {
+test("current has this month's usage and fees, and the spendable credit", async () => {
   const { renter } = await aPast();
   const { current } = await reportOf(renter, "?edate=2020-01-01");
   assert.deepEqual(current, { charges: 5.35, service_fee: 0.5, total: 5.85, credit: 88.15 });
 });
 
-test("current has the fee that is due of what a host earned, by the fee that holds now", async (t) => {
+test("current has the fee that is due on a host's earnings, at the current rate", async (t) => {
   const { host } = await aPast();
   t.after(() => pool.query("update payment_rules set fee_ppm = 0"));
   await pool.query("update payment_rules set fee_ppm = 200000");
   const { current } = await reportOf(host);
-  // Of $7.35 that the renter paid it, $6.00 were paid out.
+  // The host earned $7.35 from the renter, and $6.00 of them were paid out.
   assert.deepEqual([current.service_fee, current.total], [0.27, 0.27]);
 });
 
-test("payouts can be left out or left alone, charges or not", async () => {
+test("payouts can be left out or shown alone, with and without charges", async () => {
   const { host } = await aPast();
   assert.deepEqual(brief((await reportOf(host)).invoices), ["payment payout 6"]);
   assert.deepEqual(brief((await reportOf(host, "?only_payouts=True&inc_charges=True")).invoices), ["payment payout 6"]);
@@ -192,7 +192,7 @@ test("dates limit the items, in every form, both ends included", async () => {
   assert.equal(await count("sdate=null&edate=&no_payouts=null&only_payouts="), 9);
 });
 
-test("what is malformed or contradictory is refused and named", async () => {
+test("a malformed or contradictory value is refused by the name of its field", async () => {
   const user = await aCaller(database);
   const refusals = {
     "sdate=yesterday": "sdate",
@@ -210,7 +210,7 @@ test("what is malformed or contradictory is refused and named", async () => {
   }
 });
 
-test("one reads one's own report by id or me; another's only as an administrator; never without the permission", async () => {
+test("users read their own report by id or me; only administrators read others'; none without the permission", async () => {
   const [user, other] = [await aCaller(database), await aCaller(database)];
   const admin = await aCaller(database, { isAdmin: true });
   const show = (as: TestCaller | undefined, id: string | number) =>

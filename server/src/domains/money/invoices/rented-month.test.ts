@@ -1,4 +1,4 @@
-// From a container that runs to the invoice for it, through the whole server.
+// From a running container to its invoice, through the whole server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp } from "../../../../../test/support/app.ts";
@@ -28,8 +28,8 @@ type Listed = {
   readonly metadata: { readonly service: string; readonly paid_from?: string };
 };
 
-test("what ran is charged, named by its label, and on the invoice of its month", async (t) => {
-  // Credit is given at the time of the machine that runs the test, and everything else happens after that.
+test("a run is charged, named by its label, and on the invoice of its month", async (t) => {
+  // Credit is granted at the real time of the test, and everything else happens after it.
   const today = systemClock.now();
   const start = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 2, 5, 12);
   const world = await testApp(t, { clock: new ManualClock(start) });
@@ -71,7 +71,7 @@ test("what ran is charged, named by its label, and on the invoice of its month",
   }
 });
 
-test("discounts, the discount that an early end gives back and its fee are lines inside the total of the invoice", async (t) => {
+test("discounts, the discount that an early end returns, and its fee are lines inside the total of the invoice", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await listedHost(world, { days: 90 }), await world.caller({ dollars: 0 })];
   const admin = await aCaller(world.env.database, { isAdmin: true });
@@ -123,7 +123,7 @@ test("discounts, the discount that an early end gives back and its fee are lines
     assert.ok(off >= -1n && off <= 1n, `${type}: ${exact} is on the invoice as ${typed(type).amount}`);
     assert.match(typed(type).description, new RegExp(`^Instance ${id}, .+ on machine ${host.machineId}: `));
   }
-  // Of what was set aside, each nano-dollar is in a list: charged, taken at the end, or given back.
+  // Each held nano-dollar is in a list: charged, taken at the end, or returned.
   const sums = await world.env.pool.query<{ used: string }>(
     "select sum(amount_nanos)::text as used from charge_lines where payer_id = $1 and paid_from = 'deposit'",
     [user.id],

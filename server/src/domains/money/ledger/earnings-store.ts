@@ -9,7 +9,7 @@ import { USAGE_CODES, type UsageCode } from "./types.ts";
 export type EarningSum = {
   /** Days since 1970. */
   readonly day: number;
-  /** Undefined for earnings without a machine, such as the rent of a network disk. */
+  /** The machine; undefined for other earnings, such as the rent of a network disk. */
   readonly machineId: MachineId | undefined;
   readonly code: UsageCode;
   readonly amount: Nanos;

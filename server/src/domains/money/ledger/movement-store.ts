@@ -206,7 +206,7 @@ export async function sumPrepaidMovements(
       where ${IS_MOVEMENT} and t.created_at >= ${from}::timestamptz and t.created_at < ${until}::timestamptz
         and t.credit_account_id not in (select id from own)
       union all
-      -- What of a deposit goes back to its host in the end is no usage of the time after it, whatever its code.
+      -- The part of a deposit that its host gets at the end is no usage of later time, although its code is.
       select 'refund', 'out', t.amount_nanos
       from own join ledger_transfers t on t.debit_account_id = own.id
       where ${IS_GIVEN_BACK.condition}
@@ -224,7 +224,7 @@ export async function sumPrepaidMovements(
 /** Amounts under one code that early ends took from a user: fees, or discounts returned to hosts. */
 export type EarlyEnd = {
   readonly code: "fee" | "discount_returned";
-  /** Undefined for a fee that the credit paid, not a deposit. */
+  /** The instance; undefined for a fee that the credit paid, not a deposit. */
   readonly instanceId: InstanceId | undefined;
   readonly from: Date;
   readonly to: Date;

@@ -6,7 +6,7 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 export type PaymentAccount = {
   readonly userId: UserId;
   readonly customerId: string | undefined;
-  /** Undefined for the default amount. */
+  /** The amount of a charge, in cents; undefined for the default. */
   readonly autobillCents: bigint | undefined;
   readonly attemptCount: number;
   /** Failed charges since the last success. */

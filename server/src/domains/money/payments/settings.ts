@@ -3,13 +3,13 @@ import type { PaymentProvider } from "./provider/provider.ts";
 import type { StripeSettings } from "./provider/stripe/stripe-client.ts";
 import { createStripeProvider } from "./provider/stripe/stripe-provider.ts";
 
-/** How money comes in and goes out here. */
+/** Settings for card payments, payouts and fees. */
 export type PaymentSettings = {
-  /** Undefined where nobody pays by card. */
+  /** The settings of Stripe; undefined when no card payments are taken. */
   readonly stripe: StripeSettings | undefined;
-  /** Where users reach this server, for the way back from the provider's page; undefined for the address they called. */
+  /** The server's address for users who return from the provider's page; undefined for the address that they called. */
   readonly publicUrl: string | undefined;
-  /** What the house keeps of hosts' earnings, in millionths. */
+  /** The fee of the house on hosts' earnings, in millionths. */
   readonly feePpm: number;
   /** Days after which hosts are paid for granted credit; undefined for an administrator's word alone. */
   readonly grantedAfterDays: number | undefined;

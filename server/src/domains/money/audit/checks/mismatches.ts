@@ -7,7 +7,7 @@ import type { HoldOwner, Stand } from "../../charging/for-audit.ts";
 /** An instance whose GPU grants do not fit its phase. */
 export type LeaseMismatch = {
   readonly instanceId: InstanceId;
-  /** Undefined for an instance that is over, or does not exist. */
+  /** The instance's state; undefined when it is over, or does not exist. */
   readonly stand: Stand | undefined;
   readonly held: HeldDevices | undefined;
   readonly expectedCount: number;

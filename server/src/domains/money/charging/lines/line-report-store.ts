@@ -166,7 +166,7 @@ export type KeyQuery = {
   readonly workers: ReadonlyMap<InstanceId, number>;
   /** True to show the charges of such instances under their endpoints. */
   readonly isTree: boolean;
-  /** Undefined for all kinds. */
+  /** The kinds to list; undefined for all. */
   readonly kinds: readonly ChargeKind[] | undefined;
   readonly isNewestFirst: boolean;
   readonly after: ChargeKey | undefined;

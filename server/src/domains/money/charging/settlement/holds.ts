@@ -43,7 +43,7 @@ export function needOf(
     lagSeconds,
     lastTrafficNanos,
   }: {
-    /** Undefined in a passing settlement. */
+    /** How long credit lasts; undefined in a passing settlement. */
     readonly lasting: Lasting | undefined;
     readonly lagSeconds: number;
     readonly lastTrafficNanos: bigint;

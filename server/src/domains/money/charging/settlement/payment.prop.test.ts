@@ -54,7 +54,7 @@ test("payments exceed neither a balance nor a cap, and unpaid amounts are stated
       }
       const due = lines.reduce((total, one) => total + lineAmount(one), 0n);
       const least = [above, account ?? due, key ?? due].reduce((low, value) => (value < low ? value : low));
-      if (least >= due) assert.equal(sum(paid), due, "whoever has enough pays everything");
+      if (least >= due) assert.equal(sum(paid), due, "a payer with enough credit pays everything");
     }),
   );
 });

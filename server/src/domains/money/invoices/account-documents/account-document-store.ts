@@ -155,7 +155,7 @@ export type DocumentHead = {
 export type HeadPlace = { readonly issuedAt: Date; readonly number: string };
 
 type HeadFilter = {
-  /** Undefined for all kinds. */
+  /** The kind to list; undefined for all. */
   readonly kind: DocumentHead["kind"] | undefined;
   readonly before: HeadPlace | undefined;
   readonly limit: number;

@@ -87,7 +87,7 @@ async function shown(as: TestCaller, number: unknown): Promise<Answer> {
   return body;
 }
 
-test("what is given back of usage has a credit note that names invoice and line and has the invoice's tax", async () => {
+test("a credit for usage has a credit note with the invoice, its line and its tax", async () => {
   const run = await aRun("2026-01-20T12:00:00Z");
   await post("2026-01-21T12:00:00Z", [failure(run, 1_190n * CENT), failure(run, CENT / 10n)]);
   assert.equal(await issueBy("2026-01-25T12:00:00Z"), 0, "there is no invoice to refer to yet");
@@ -110,7 +110,7 @@ test("what is given back of usage has a credit note that names invoice and line 
   assert.deepEqual((await listWrongAccountDocuments(database.kysely, undefined)).wrong, []);
 });
 
-test("what is given back after the month was invoiced has its credit note at once", async () => {
+test("a credit after the month's invoice has its credit note at once", async () => {
   const run = await aRun("2026-02-20T12:00:00Z");
   await issueBy("2026-03-03T12:00:00Z");
   await post("2026-03-05T12:00:00Z", [failure(run, 238n * CENT)]);
@@ -119,7 +119,7 @@ test("what is given back after the month was invoiced has its credit note at onc
   assert.deepEqual([head?.["refers_to"], head?.["total"]], [invoice?.["number"], -2.38]);
 });
 
-test("a credit note of an invoice with reverse charge has no tax, and says so on page and PDF", async () => {
+test("a credit note of an invoice with reverse charge has no tax, as its page and PDF state", async () => {
   const run = await aRun("2026-03-20T12:00:00Z");
   await pool.query("update users set billaddress_country = 'FR', taxinfo = 'FR12345678901' where id = $1", [
     run.renter.id,
@@ -140,7 +140,7 @@ test("a credit note of an invoice with reverse charge has no tax, and says so on
   }
 });
 
-test("a correction that names an invoice and its line has a credit note of them, and any other has none", async () => {
+test("a correction that names an invoice and its line has a credit note for them, and any other correction has none", async () => {
   const run = await aRun("2026-04-20T12:00:00Z");
   await issueBy("2026-05-03T12:00:00Z");
   const [invoice] = await listed(run.renter, "invoice");
@@ -223,7 +223,7 @@ test("an administrator gets the documents of all accounts of a month, as data an
   }
 });
 
-test("a credit note that was changed is named by the audit", async () => {
+test("the audit names a credit note that was changed", async () => {
   await pool.query("alter table account_documents disable trigger user");
   await pool.query(
     "update account_documents set content = jsonb_set(content, '{total_cents}', '-9900') where number = '2026-C000001'",

@@ -27,7 +27,7 @@ type IssuedFilter = {
   /** Issued at `from` or later and before `until`. */
   readonly from: Date;
   readonly until: Date;
-  /** Undefined for all kinds. */
+  /** The kind to list; undefined for all. */
   readonly kind: IssuedDocument["kind"] | undefined;
   readonly after: HeadPlace | undefined;
   readonly limit: number;

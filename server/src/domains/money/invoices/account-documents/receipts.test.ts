@@ -49,7 +49,7 @@ async function listed(as: TestCaller, query = ""): Promise<readonly Head[]> {
   return body["results"] as readonly Head[];
 }
 
-test("each amount that is paid in has one receipt, whoever issues them, and numbers have no gaps", async () => {
+test("each payment has one receipt, by any number of issuers, and numbers have no gaps", async () => {
   const [ada, ben] = [await aCaller(database), await aCaller(database)];
   await post("2026-03-10T12:00:00Z", [paid(ada, 1, 50n), paid(ben, 2, 20n), grantOf(ben.id, 5n * DOLLAR)]);
   const actor = { userId: ben.id };
@@ -71,7 +71,7 @@ test("each amount that is paid in has one receipt, whoever issues them, and numb
   assert.deepEqual((await listWrongAccountDocuments(database.kysely, undefined)).wrong, []);
 });
 
-test("what goes back of a payment has a receipt of its own that names the receipt of the payment", async () => {
+test("a returned payment has its own receipt, which names the receipt of the payment", async () => {
   const ada = await aCaller(database);
   await post("2026-04-01T10:00:00Z", [paid(ada, 10, 50n)]);
   await post("2026-04-02T10:00:00Z", [returned(ada, 10, 20n, "refund:ch_1")]);
@@ -111,7 +111,7 @@ test("what goes back of a payment has a receipt of its own that names the receip
   }
 });
 
-test("data, page and PDF of a receipt agree, and say both parties", async () => {
+test("data, page and PDF of a receipt agree, and name both parties", async () => {
   const ada = await aCaller(database);
   await pool.query("update users set fullname = 'Ada <b>', taxinfo = 'FR1' where id = $1", [ada.id]);
   await post("2026-05-01T10:00:00Z", [paid(ada, 20, 1_250n)]);
@@ -131,7 +131,7 @@ test("data, page and PDF of a receipt agree, and say both parties", async () => 
   assert.ok(words.includes("Nord <GmbH>") && words.includes("Ada <b>"));
 });
 
-test("somebody else's receipt is as absent as one that never was, and a list has pages", async () => {
+test("another user's receipt is answered like an absent one, and lists have pages", async () => {
   const [owner, stranger] = [await aCaller(database), await aCaller(database)];
   for (const payment of [30, 31, 32]) await post("2026-06-01T10:00:00Z", [paid(owner, payment, 5n)]);
   await issueReceipts(means);

@@ -61,7 +61,10 @@ function requestOf(host: TestCaller, renter: TestCaller, { kind, machine, amount
   }
 }
 
-/** Posts each at noon of its day of 2026. The host earns $1000 on the first day, so that nothing is refused. */
+/**
+ * Posts each movement at noon of its day of 2026. The host earns $1000 on the first day, so that no movement is
+ * refused.
+ */
 async function play(moves: readonly Move[]): Promise<TestCaller> {
   const [host, renter] = [await aCaller(database), await aCaller(database)];
   const first: Move = { kind: "gpu", day: 0, machine: 1, amount: 1_000n * DOLLAR };
@@ -84,7 +87,7 @@ async function play(moves: readonly Move[]): Promise<TestCaller> {
   return host;
 }
 
-/** Issues the statements of all months before then, and returns the host's, the oldest first. */
+/** Issues the statements of all months before a moment, and returns the host's, oldest first. */
 async function statementsOf(host: TestCaller, at: string, seller: Seller = SELLER): Promise<readonly Statement[]> {
   now = new Date(at);
   await issueStatements({ database, clock, seller });
@@ -109,7 +112,7 @@ const moves = fc.array(
   { minLength: 5, maxLength: 40 },
 );
 
-test("statements add up to the ledger to the nano, and each begins where the one before ended", async () => {
+test("statements add up to the ledger to the nano-dollar, and each begins where the one before ended", async () => {
   await fc.assert(
     fc.asyncProperty(moves, async (given) => {
       const paid: Move = { kind: "payout", day: 0, machine: 9, amount: 300n * DOLLAR };
@@ -142,7 +145,7 @@ test("statements add up to the ledger to the nano, and each begins where the one
   );
 });
 
-test("a statement says what each machine earned by kind, and numbers have no gaps, side by side", async () => {
+test("a statement has each machine's earnings by kind, and concurrent issuing leaves no gaps in numbers", async () => {
   const host = await play([
     { kind: "gpu", day: 100, machine: 2, amount: 20n * DOLLAR },
     { kind: "gpu", day: 101, machine: 2, amount: 5n * DOLLAR },
@@ -179,7 +182,7 @@ test("a statement says what each machine earned by kind, and numbers have no gap
   );
 });
 
-test("the platform fee has the tax of the host's country; reverse charge and self-billing are said", async () => {
+test("the platform fee has the tax of the host's country; reverse charge and self-billing are stated", async () => {
   const fee: Move = { kind: "fee", day: 120, machine: 7, amount: 120n * DOLLAR };
   const [person, business] = [await play([fee]), await play([fee])];
   await pool.query("update users set billaddress_country = 'FR' where id = any($1)", [[person.id, business.id]]);
@@ -210,7 +213,7 @@ test("the platform fee has the tax of the host's country; reverse charge and sel
   assert.equal((await call("GET", `${url}/`, { as: person })).status, 404);
 });
 
-test("a statement that was changed is named by the audit", async () => {
+test("the audit names a statement that was changed", async () => {
   const host = await play([]);
   const [statement] = await statementsOf(host, "2026-02-01T03:00:00Z");
   await pool.query("alter table account_documents disable trigger user");

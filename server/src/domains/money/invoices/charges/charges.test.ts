@@ -23,13 +23,13 @@ const DOLLAR = NANOS_PER_DOLLAR;
 const seconds = (text: string) => Date.parse(text) / 1000;
 const MARCH = { gte: seconds("2026-03-01T00:00:00Z"), lte: seconds("2026-03-31T00:00:00Z") };
 
-/** A renter whose two instances, of which one works for endpoint 9, and volume cost something on two days. */
+/** A renter with charges on two days, for a volume and two instances, one of which works for endpoint 9. */
 async function aPast(workerGroup?: number) {
   const [renter, host] = [await aCaller(database), await aCaller(database)];
   const then: Clock = { ...systemClock, now: () => new Date("2026-02-01T00:00:00Z") };
   await withTransaction(database, then, (tx) => postTransfers(tx, [grantOf(renter.id, 1000n * DOLLAR)]));
   const [plain, worker] = [renter.id * 10, renter.id * 10 + 1];
-  // Each past is posted after the sums of another test may have passed it: they begin anew.
+  // Rows of the past are posted after another test may have added up that time, so the sums start again.
   await pool.query("truncate charge_days");
   await pool.query("update charge_days_clock set counted_until_at = null");
   await pool.query(
@@ -72,7 +72,9 @@ async function chargesOf(as: TestCaller, query: Readonly<Record<string, unknown>
 
 const KEYS = ["amount", "amount_exact", "description", "end", "items", "metadata", "source", "start", "type"];
 
-/** Every level has every key; amounts have three decimals, and what hangs below a row adds up to it. */
+/**
+ * Asserts that every level has every key, that amounts have three decimals, and that the items of a row add up to it.
+ */
 function assertRow(row: ChargeRow): void {
   assert.deepEqual(Object.keys(row).toSorted(), KEYS);
   assert.ok(row.start <= row.end);
@@ -124,7 +126,7 @@ for (const isAddedUp of [false, true]) {
   });
 }
 
-test("a tree has endpoints, their workergroups and those' instances", async () => {
+test("a tree has endpoints, their worker groups, and the instances of these", async () => {
   const { renter, worker } = await aPast();
   const { results } = await chargesOf(renter, { format: "tree" });
   for (const row of results) assertRow(row);
@@ -136,7 +138,7 @@ test("a tree has endpoints, their workergroups and those' instances", async () =
   assert.equal(group?.metadata.endpoint_id, 9);
 });
 
-test("a tree names the worker groups that the instances of an endpoint really worked for", async () => {
+test("a tree names the worker groups that an endpoint's instances really worked for", async () => {
   const { renter, host, worker } = await aPast(21);
   const other = worker + 1;
   await pool.query("insert into endpoint_worker_names values ($1, 9, 22)", [other]);
@@ -193,7 +195,7 @@ test("pages of any size, in either direction, have each row once", async () => {
   }
 });
 
-test("each line says what it follows from, and they add up to the charges", async () => {
+test("each charge line has the fields that it follows from, and lines add up to the charges", async () => {
   const { renter, plain } = await aPast();
   const { results, total_amount: total } = await chargesOf(renter, { format: "lines", latest_first: false });
   const lines = results as unknown as Readonly<Record<string, unknown>>[];
@@ -207,7 +209,7 @@ test("each line says what it follows from, and they add up to the charges", asyn
   assert.equal(sum, parseDollars(total));
 });
 
-test("days that are asked for are whole, and others are left out", async () => {
+test("requested days are complete, and other days are left out", async () => {
   const { renter } = await aPast();
   const totalOn = async (gte: unknown, lte: unknown) =>
     (await chargesOf(renter, { filters: { day: { gte, lte } } })).total;
@@ -216,7 +218,7 @@ test("days that are asked for are whole, and others are left out", async () => {
   assert.equal(await totalOn("03/03/2026", "2026-03-31"), 0);
 });
 
-test("what is missing or malformed is refused and named", async () => {
+test("a missing or malformed value is refused by the name of its field", async () => {
   const user = await aCaller(database);
   const day = encodeURIComponent(JSON.stringify({ day: MARCH }));
   const filters = (value: unknown) => `select_filters=${encodeURIComponent(JSON.stringify(value))}`;
@@ -251,7 +253,7 @@ test("what is missing or malformed is refused and named", async () => {
   assert.match(String(body["msg"]), /Must provide both 'day' gte and lte/);
 });
 
-test("charges are for whoever may read billing, and only one's own", async () => {
+test("users with the permission for billing read their own charges only", async () => {
   const { renter, host } = await aPast();
   assert.equal((await chargesOf(host)).total, 0);
   const path = `/api/v0/charges/?select_filters=${encodeURIComponent(JSON.stringify({ day: MARCH }))}`;

@@ -46,7 +46,7 @@ test("amounts are taken by their decimal digits", async () => {
   assert.equal(await creditOf(recipient), 30_315_000_000n);
 });
 
-test("an amount that is too small, too large or no number is refused and named", async () => {
+test("an amount that is too small, too large or no number is refused by the name of its field", async () => {
   const [sender, recipient] = [await fundedCaller(), await aCaller(database)];
   const amounts = [0, 0.009999, -1, 1e308, 1e10, 1e-300, "abc", "5", true, [1], { a: 1 }, null, undefined];
   for (const amount of amounts) {
@@ -60,7 +60,7 @@ test("an amount that is too small, too large or no number is refused and named",
   assert.equal(await creditOf(recipient), 0n);
 });
 
-test("an unknown recipient is named, and nothing can be sent to oneself or to a closed account", async () => {
+test("an unknown recipient is named, and no credit can be sent to oneself or to a closed account", async () => {
   const [sender, closed] = [await fundedCaller(), await aCaller(database)];
   await pool.query("update users set deleted_at = now() where id = $1", [closed.id]);
   const unknown = ["nobody@example.com", "999999999", "me", closed.email, String(closed.id), "0", "12abc", "-1"];
@@ -83,7 +83,7 @@ test("an unknown recipient is named, and nothing can be sent to oneself or to a 
   assert.equal(await creditOf(sender), 10_000n * CENT);
 });
 
-test("who has too little is told what is missing, and keeps it", async () => {
+test("a sender with too little credit keeps it, and the answer states the missing amount", async () => {
   const [sender, recipient] = [await fundedCaller(150n), await aCaller(database)];
   const { status, body } = await transfer(sender, { recipient: recipient.email, amount: 2 });
   assert.equal(status, 400);
@@ -95,7 +95,7 @@ test("who has too little is told what is missing, and keeps it", async () => {
   assert.equal(await creditOf(sender), 0n);
 });
 
-test("many at once never overdraw, and what was sent arrives", async () => {
+test("concurrent transfers never overdraw, and all of them arrive", async () => {
   const [sender, recipient] = [await fundedCaller(1_000n), await aCaller(database)];
   const answers = await Promise.all(
     Array.from({ length: 60 }, () => transfer(sender, { recipient: recipient.email, amount: 0.3 })),
@@ -107,7 +107,7 @@ test("many at once never overdraw, and what was sent arrives", async () => {
   assert.deepEqual((await auditLedger(database.kysely)).differences, []);
 });
 
-test("a repeated request moves credit once and gets the same answer, one after another and at once", async () => {
+test("a repeated request moves credit once and gets the same answer, in sequence and concurrently", async () => {
   const [sender, recipient] = [await fundedCaller(), await aCaller(database)];
   const body = { recipient: recipient.email, amount: 10 };
   const key = aRequestKey();
@@ -138,7 +138,7 @@ test("the same Idempotency-Key with any other request is a conflict", async () =
   assert.equal(await creditOf(recipient), 1_000n * CENT);
 });
 
-test("Idempotency-Keys of different callers have nothing to do with each other", async () => {
+test("Idempotency-Keys of different callers are independent", async () => {
   const [one, other, recipient] = [await fundedCaller(), await fundedCaller(), await aCaller(database)];
   const key = aRequestKey();
   for (const sender of [one, other]) {
@@ -147,7 +147,7 @@ test("Idempotency-Keys of different callers have nothing to do with each other",
   assert.equal(await creditOf(recipient), 200n * CENT);
 });
 
-test("a repetition has the first answer, whatever became of the key, the caller or the recipient since", async () => {
+test("a repetition has the first answer, although the key, the caller or the recipient changed since", async () => {
   const [sender, recipient, namesake] = [await fundedCaller(), await aCaller(database), await aCaller(database)];
   const body = { recipient: recipient.email, amount: 10 };
   const key = aRequestKey();
@@ -251,7 +251,7 @@ test("more credit than the ledger can count is a conflict, not a failure", async
   assert.deepEqual((await auditLedger(database.kysely)).differences, []);
 });
 
-test("a key with a cap gives no credit away, another key of the account does", async () => {
+test("a key with a cap cannot transfer credit, and another key of the account can", async () => {
   const [sender, recipient] = [await fundedCaller(), await aCaller(database)];
   const limited = await inTransaction(database, (tx) => aKey(tx, sender));
   await inTransaction(database, (tx) =>

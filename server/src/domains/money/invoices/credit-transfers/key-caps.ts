@@ -23,8 +23,6 @@ export function createCapCheck(database: Database): RefuseCapped {
   });
   return async (apiKeyId) => {
     const isCapped = await batcher.submit(`key:${apiKeyId}`);
-    return isCapped
-      ? forbidden("This key has a cap, so it cannot transfer credit. Use another key of the account.")
-      : undefined;
+    return isCapped ? forbidden("A key with a cap cannot transfer credit. Use another key of the account.") : undefined;
   };
 }

@@ -8,7 +8,7 @@ import { creditOf, postTransfers, STRIPE } from "../../ledger/index.ts";
 const DOLLAR = 1_000_000_000n;
 const DAY_MS = 86_400_000;
 
-test("a card payment cannot be given to another account before it is old enough, however many ask at once", async (t) => {
+test("a card payment cannot be sent to another account before it is old enough, even by concurrent requests", async (t) => {
   const world = await testApp(t);
   const [user, friend] = [await world.caller({ dollars: 30 }), await world.caller({ dollars: 0 })];
   const { rows } = await world.env.pool.query<{ id: number }>(

@@ -1,4 +1,4 @@
-// Which invoice has usage that was charged in a later month than it happened in.
+// Invoices with usage that was charged in a later month than it happened in.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { postCharges, type TestCharge } from "../../../../../../test/support/charge-lines.ts";
@@ -34,7 +34,7 @@ const hours = (count: number, rest: Partial<TestCharge> = {}): TestCharge => ({
   ...rest,
 });
 
-/** Issues what is due by then, and returns the renter's invoices, the oldest first. */
+/** Issues the invoices that are due by a moment, and returns the renter's, oldest first. */
 async function issuedBy(at: string, { id }: TestCaller): Promise<readonly InvoiceDocument[]> {
   await chargeDayLoop({ database, clock: clockAt(at) }).run();
   await issueInvoices({ database, clock: clockAt(at), seller: UNNAMED_SELLER });
@@ -50,7 +50,7 @@ const linesOf = (document: InvoiceDocument | undefined) =>
     [component, minute(from), minute(to), cents, isLate === true].join(" "),
   );
 
-test("the first month of this rule has what the months before left out, and issued invoices stay as they are", async () => {
+test("the first month of edition 2 has the usage that earlier months left out, and issued invoices stay unchanged", async () => {
   const { renter, host } = await aRenter("2025-01-05T00:00:00Z");
   const between = { payer: renter.id, host: host.id };
   await pool.query("update invoice_document_clock set usage_by_month_from_at = '2025-02-01T00:00:00Z'");
@@ -65,7 +65,7 @@ test("the first month of this rule has what the months before left out, and issu
   ]);
 });
 
-test("what runs over the end of a month is divided there, each part on the invoice of its month", async () => {
+test("a run across the end of a month is divided there, with each part on the invoice of its month", async () => {
   const { renter, host } = await aRenter("2026-01-05T00:00:00Z");
   const between = { payer: renter.id, host: host.id };
   await postCharges(database, "2026-01-31T20:00:00Z", between, [hours(2)]);
@@ -90,11 +90,11 @@ test("what runs over the end of a month is divided there, each part on the invoi
   assert.deepEqual([begun?.opening_nanos, begun?.closing_cents], [ended?.closing_nanos, 100_000 - 2_725 - 375]);
 });
 
-test("what is charged after the invoice of its month is on the next one, with its own time", async () => {
+test("usage that is charged after the invoice of its month is on the next one, with its own time", async () => {
   const { renter, host } = await aRenter("2026-03-05T00:00:00Z");
   const between = { payer: renter.id, host: host.id };
   await postCharges(database, "2026-03-20T10:00:00Z", between, [hours(1)]);
-  // A machine that was away reports two months later what ran, over the end of the first one.
+  // A machine that was away reports two months later the usage of a run across the end of the first month.
   await postCharges(database, "2026-05-10T10:00:00Z", between, [
     hours(4, { endedAt: "2026-04-01T01:00:00Z" }),
     hours(2),
@@ -110,7 +110,7 @@ test("what is charged after the invoice of its month is on the next one, with it
   assert.match(may?.content.lines[1]?.description ?? "", /, charged late$/);
 });
 
-test("however late usage is charged, it is on one invoice once, and never before it happened", async () => {
+test("late usage is on exactly one invoice, and on none before it happened", async () => {
   const { renter, host } = await aRenter("2026-07-01T00:00:00Z");
   const between = { payer: renter.id, host: host.id };
   const start = Date.parse("2026-07-25T00:00:00Z");

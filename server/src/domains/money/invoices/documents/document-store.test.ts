@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 const BEGIN_MS = new Date("2026-01-01T00:00:00Z").getTime();
 const issuedAt = (sequence: number) => new Date(BEGIN_MS + sequence * HOUR_MS);
 
-/** As many invoices as that, of one an hour, whose numbers are all there. */
+/** This many invoices, one an hour, whose numbers have no gap. */
 async function issued(t: TestContext, count: number) {
   const { pool, database } = await testDatabase(t);
   const userId = await inTransaction(database, async (tx) => (await aUser(tx)).id);
@@ -31,7 +31,7 @@ async function issued(t: TestContext, count: number) {
   return { pool, database, remove, brokenSince };
 }
 
-test("a number that is missing is found among those since a moment, at the end, and in full anywhere", async (t) => {
+test("a missing number is found since a moment, at the end, and anywhere in a full check", async (t) => {
   for (const [removed, since, isFound] of [
     [undefined, 8, false],
     [9, 8, true],
@@ -51,7 +51,7 @@ test("a number that is missing is found among those since a moment, at the end, 
   }
 });
 
-test("numbers that no sequence gave out are found", async (t) => {
+test("numbers outside any sequence are found", async (t) => {
   const { pool, brokenSince } = await issued(t, 3);
   await pool.query("update invoice_sequences set last_sequence = 2");
   const one = { name: "A-2026", storedCount: 3 };
@@ -60,7 +60,7 @@ test("numbers that no sequence gave out are found", async (t) => {
   for (const since of [3, undefined]) assert.deepEqual(await brokenSince(since), [{ ...one, lastSequence: 0 }]);
 });
 
-/** Pages of invoices and of their indexes that this connection has asked for: within a transaction it only grows. */
+/** Pages of invoices and their indexes that this connection has read; the number only grows within a transaction. */
 async function pagesRead(db: Reader): Promise<number> {
   const { rows } = await sql<{ pages: number }>`
     select sum(pg_stat_get_xact_blocks_fetched(oid))::integer as pages from pg_class
@@ -70,7 +70,7 @@ async function pagesRead(db: Reader): Promise<number> {
   return rows[0]?.pages ?? 0;
 }
 
-test("what was issued since a moment is found without a look at what was issued before", async (t) => {
+test("invoices since a moment are found without reading earlier ones", async (t) => {
   const count = 20_000;
   const { pool, database } = await issued(t, count);
   await pool.query("vacuum analyze invoice_documents");

@@ -25,7 +25,7 @@ const facts: fc.Arbitrary<DocumentFacts> = fc
     ),
     closingNanos: fc.bigInt({ min: -(10n ** 12n), max: 10n ** 15n }),
     taxPpm: fc.integer({ min: 0, max: 500_000 }),
-    // What early ends took; it is among the movements, too.
+    // Amounts that early ends took; they are among the movements as well.
     fee: amounts,
     returned: amounts,
     discount: amounts,
@@ -68,7 +68,7 @@ const facts: fc.Arbitrary<DocumentFacts> = fc
 
 const addUp = (cents: readonly number[]) => cents.reduce((sum, one) => sum + one, 0);
 
-test("whatever happened in a month, all that its invoice shows adds up in whole cents", () => {
+test("all displayed amounts of an invoice add up in whole cents, after any month", () => {
   fc.assert(
     fc.property(facts, fc.constantFrom(1, 2), (given, edition) => {
       const { lines, net_cents: net, tax, total_cents: total, balance } = makeContent(given, edition);
@@ -87,7 +87,7 @@ test("whatever happened in a month, all that its invoice shows adds up in whole 
   );
 });
 
-test("the next invoice shows as its opening balance what this one shows at its end", () => {
+test("the next invoice opens with the displayed closing balance of the one before", () => {
   fc.assert(
     fc.property(facts, facts, (first, second) => {
       const ended = makeContent(first, 1).balance;

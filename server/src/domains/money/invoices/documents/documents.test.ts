@@ -72,7 +72,7 @@ async function show(as: TestCaller, number: string): Promise<Shown> {
 const centsOf = (dollars: number) => BigInt(Math.round(dollars * 100));
 const addUp = (amounts: readonly number[]) => amounts.reduce((sum, amount) => sum + centsOf(amount), 0n);
 
-/** Whatever an invoice shows adds up as it is shown. */
+/** Asserts that displayed amounts of an invoice add up as displayed. */
 function assertAddsUp({ lines, net, tax, total, balance }: Shown): void {
   assert.equal(addUp(lines.map(({ amount }) => amount)), centsOf(total));
   assert.equal(centsOf(net) + centsOf(tax.amount), centsOf(total));
@@ -82,7 +82,7 @@ function assertAddsUp({ lines, net, tax, total, balance }: Shown): void {
   assert.equal(centsOf(opening) + moved - centsOf(usage) + centsOf(rounding), centsOf(closing));
 }
 
-test("months are invoiced once each, when they are over, and what one ends with the next begins with", async () => {
+test("months are invoiced once each, when they are over, and each opens with the closing balance of the one before", async () => {
   const [renter, host, idle] = [await aCaller(database), await aCaller(database), await aCaller(database)];
   const between = { payer: renter.id, host: host.id };
   await post("2026-01-05T00:00:00Z", [grantOf(renter.id, 100n * DOLLAR + 4_000_000n)]);
@@ -125,7 +125,7 @@ test("months are invoiced once each, when they are over, and what one ends with 
   assert.equal((body["current"] as Record<string, number>)["charges"], 0, "all of it is on invoices");
 });
 
-test("numbers have no gaps within a year, whoever issues and whatever fails", async () => {
+test("numbers have no gaps within a year, with concurrent issuers and failures", async () => {
   const users = [await aCaller(database), await aCaller(database), await aCaller(database)];
   for (const user of users) await post("2026-05-03T00:00:00Z", [grantOf(user.id, DOLLAR)]);
   setClock("2026-06-03T00:00:00Z");
@@ -243,7 +243,7 @@ test("page, PDF, data, CSV and charges of a month agree to the cent", async () =
   assert.ok(words.includes(shown.tax.note) && words.includes(number));
 });
 
-test("tax is in the price, and net and tax are the total", async () => {
+test("prices include tax, and net plus tax is the total", async () => {
   const renter = await aCaller(database);
   const host = await aCaller(database);
   await post("2027-03-03T00:00:00Z", [grantOf(renter.id, 500n * DOLLAR)]);
@@ -254,7 +254,7 @@ test("tax is in the price, and net and tax are the total", async () => {
   assert.deepEqual([shown.net, shown.tax.amount, shown.tax.percent, shown.total], [100, 19, "19", 119]);
 });
 
-test("lists of invoices have pages, and what is malformed is named", async () => {
+test("lists of invoices have pages, and a malformed value is refused by the name of its field", async () => {
   const renter = await aCaller(database);
   for (const month of ["04", "05", "06"]) await post(`2027-${month}-03T00:00:00Z`, [grantOf(renter.id, DOLLAR)]);
   setClock("2027-08-03T00:00:00Z");
@@ -282,7 +282,7 @@ test("lists of invoices have pages, and what is malformed is named", async () =>
   }
 });
 
-test("somebody else's invoice is as absent as one that never was", async () => {
+test("another user's invoice is answered like an absent one", async () => {
   const [owner, stranger] = [await aCaller(database), await aCaller(database)];
   await post("2027-08-03T00:00:00Z", [grantOf(owner.id, DOLLAR)]);
   setClock("2027-09-03T00:00:00Z");
@@ -302,7 +302,7 @@ test("somebody else's invoice is as absent as one that never was", async () => {
   }
 });
 
-test("an invoice has the tax of its customer's country, and keeps it; reverse charge is said on page and PDF", async () => {
+test("an invoice has the tax of its customer's country, and keeps it; reverse charge is stated on page and PDF", async () => {
   const [person, business, host] = [await aCaller(database), await aCaller(database), await aCaller(database)];
   await pool.query("update users set billaddress_country = 'FR' where id = any($1)", [[person.id, business.id]]);
   await pool.query("update users set taxinfo = 'FR12345678901' where id = $1", [business.id]);

@@ -38,7 +38,7 @@ async function post(at: string, requests: readonly TransferRequest[]): Promise<v
   assert.ok(outcomes.every(({ kind }) => kind === "posted"));
 }
 
-/** Somebody whose money moved in every way, with usage in between, which is no movement. */
+/** A user with movements of every kind, and usage in between, which is no movement. */
 async function aPast() {
   const [user, friend] = [await aCaller(database), await aCaller(database)];
   const [credit, deposit, earnings] = [creditOf(user.id), depositOf(user.id, asId<InstanceId>(7)), earningsOf(user.id)];
@@ -88,7 +88,7 @@ async function movementsOf(
 
 const brief = (rows: readonly Row[]) => rows.map((row) => `${row.type} ${row.metadata.service} ${row.amount}`);
 
-test("every movement is a row, newest first, signed as the contract has it; usage is none", async () => {
+test("every movement is a row, newest first, with the sign of the contract; usage is no movement", async () => {
   const { user, friend } = await aPast();
   const page = await movementsOf(user);
   assert.deepEqual(brief(page.results), [
@@ -119,7 +119,7 @@ test("every movement is a row, newest first, signed as the contract has it; usag
   assert.deepEqual(brief((await movementsOf(friend)).results), ["transfer transfer 5"]);
 });
 
-test("a missing or impossible range is answered as the contract has it, with status 200", async () => {
+test("a missing or impossible range is answered with status 200, as in the contract", async () => {
   const { user } = await aPast();
   const ranges: readonly unknown[] = [
     undefined,
@@ -203,7 +203,7 @@ test("pages of any size, in any order, have each movement once", async () => {
   assert.deepEqual(brief(byAmount.results)[0], "reserved instance_prepay -8");
 });
 
-test("what is malformed is refused and named", async () => {
+test("a malformed value is refused by the name of its field", async () => {
   const user = await aCaller(database);
   const range = `select_filters=${encodeURIComponent(JSON.stringify({ when: MARCH }))}`;
   const refusals: readonly (readonly [string, string, string?])[] = [
@@ -259,7 +259,7 @@ test("raw invoices are a bare array that every column filters, and whose dates a
   assert.deepEqual([refused.status, refused.body["field"]], [400, "select_filters.moon"]);
 });
 
-/** A payout of $30 and a fee of $5.005 that were invoiced to a host, and what became of it. */
+/** A payout of $30 and a fee of $5.005 that were invoiced to a host, with the payout's outcome. */
 async function aPayout(change: { readonly due: string; readonly state?: string; readonly settled?: string }) {
   const [host, renter] = [await aCaller(database), await aCaller(database)];
   await post("2026-03-01T09:00:00Z", [grantOf(renter.id, 100n * DOLLAR)]);
@@ -288,7 +288,7 @@ async function payoutRowsOf(host: TestCaller) {
   return { row: page.results[0] as Row & { readonly description: string }, raw: row };
 }
 
-test("a payout that was invoiced is not paid before it was sent, and says when it is due", async () => {
+test("an invoiced payout counts as paid only once it was sent, and states its due date", async () => {
   const { row, raw } = await payoutRowsOf(await aPayout({ due: "2026-03-13" }));
   assert.deepEqual(
     [row.type, row.amount, row.end, row.description],
@@ -305,7 +305,7 @@ test("a payout that was invoiced is not paid before it was sent, and says when i
   );
 });
 
-test("a payout ends when it was paid or failed, and is late when its day has passed", async () => {
+test("a payout ends when it was paid or failed, and is late after its due date", async () => {
   const settled = "2026-03-09T10:00:00Z";
   const paid = await payoutRowsOf(await aPayout({ due: "2026-03-08", state: "paid", settled }));
   assert.deepEqual([paid.row.end, paid.row.description], [seconds(settled), "Payout 7, paid on 2026-03-09"]);
@@ -323,7 +323,7 @@ test("a payout ends when it was paid or failed, and is late when its day has pas
   assert.deepEqual([late.row.end, late.raw?.["is_delayed"]], [null, true]);
 });
 
-test("movements are for whoever may read billing", async () => {
+test("users with the permission for billing read movements", async () => {
   const { user } = await aPast();
   const narrow = await inTransaction(database, (tx) => aKey(tx, user, { permissions: { api: { user_read: {} } } }));
   for (const path of [
@@ -337,7 +337,7 @@ test("movements are for whoever may read billing", async () => {
   }
 });
 
-test("a table of movements has what came and what left, and no text in it is a formula", async () => {
+test("a table of movements has both directions, and no text in it is a formula", async () => {
   const user = await aCaller(database);
   const grant = { ...grantOf(user.id, 5n * DOLLAR), description: '=HYPERLINK("http://example.com"),\n"x"' };
   await post("2026-03-01T10:00:00Z", [grant]);
@@ -362,7 +362,7 @@ test("a table of movements has what came and what left, and no text in it is a f
   }
 });
 
-test("contracts are found by their label, and only one's own", async () => {
+test("contracts are found by their label, among the user's own", async () => {
   const user = await aCaller(database);
   const { status, body } = await call("POST", "/api/v0/contracts/fetch/", {
     as: user,

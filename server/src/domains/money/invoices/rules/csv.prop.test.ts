@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { csvRecord } from "./csv.ts";
 
-/** The cells of one record, as RFC 4180 reads it. */
+/** The cells of one record, parsed by RFC 4180. */
 function readRecord(record: string): string[] {
   assert.ok(record.endsWith("\r\n"));
   const cells: string[] = [];
@@ -22,7 +22,7 @@ const texts = fc.oneof(
   fc.string({ unit: fc.constantFrom("=", "+", "-", "@", '"', ",", "\r", "\n", "\t", " ", "a", "'") }),
 );
 
-test("every text comes back as it was, but for the apostrophe before what looks like a formula", () => {
+test("every text survives, except for the apostrophe before text that looks like a formula", () => {
   fc.assert(
     fc.property(fc.array(texts, { minLength: 1, maxLength: 6 }), (cells) => {
       const read = readRecord(csvRecord(cells));
@@ -32,7 +32,7 @@ test("every text comes back as it was, but for the apostrophe before what looks 
   );
 });
 
-test("no text begins like a formula, whatever blanks come first", () => {
+test("no text begins like a formula, also after blanks", () => {
   fc.assert(
     fc.property(texts, (text) => {
       const [read = ""] = readRecord(csvRecord([text]));
@@ -41,7 +41,7 @@ test("no text begins like a formula, whatever blanks come first", () => {
   );
 });
 
-test("a number stays a number, below zero too", () => {
+test("a number stays a number, also below zero", () => {
   assert.equal(csvRecord([{ number: "-1.5" }, { number: "0" }, undefined]), "-1.5,0,\r\n");
   assert.equal(csvRecord([{ number: "=1" }]), '"=1"\r\n');
 });

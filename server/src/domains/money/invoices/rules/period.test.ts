@@ -32,13 +32,13 @@ test("month, day and year with slashes are read in that order", () => {
   assert.equal(start("3/4/2024"), "2024-03-04T00:00:00.000Z");
 });
 
-test("a date as the end includes the whole day, a date-time is taken as it is", () => {
+test("a date as the end includes the whole day, a date-time is exact", () => {
   assert.equal(end("2024-02-29"), "2024-02-29T23:59:59.999Z");
   assert.equal(end("02/29/2024"), "2024-02-29T23:59:59.999Z");
   assert.equal(end("2024-02-29T12:30"), "2024-02-29T12:30:00.000Z");
 });
 
-test("what is no moment is refused", () => {
+test("a text that is no moment is refused", () => {
   const malformed = [
     "yesterday",
     "2023-02-29",
@@ -73,7 +73,7 @@ test("a period may be open at either end, and from a moment to the same moment",
   assert.deepEqual(parsePeriod({ sdate: "5", edate: "5" }), { from: new Date(5000), to: new Date(5000) });
 });
 
-test("the refusal names what is wrong", () => {
+test("the refusal names the wrong field", () => {
   const fieldOf = (period: Parameters<typeof parsePeriod>[0]) => {
     try {
       parsePeriod(period);
@@ -87,7 +87,7 @@ test("the refusal names what is wrong", () => {
   assert.equal(fieldOf({ sdate: "6", edate: "5" }), "sdate");
 });
 
-test("every moment of our calendar survives being written as ISO 8601 and as seconds", () => {
+test("every moment of the calendar survives being written as ISO 8601 and as seconds", () => {
   const moments = fc.date({ min: new Date("0001-01-01"), max: new Date("9999-12-31"), noInvalidDate: true });
   fc.assert(
     fc.property(moments, (moment) => {

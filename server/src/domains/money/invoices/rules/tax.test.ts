@@ -21,7 +21,7 @@ const taxOf = (country: string, taxId = "") => {
   return [ppm, isReverseCharge];
 };
 
-test("a customer's country decides the tax, and a country that is not in the table has that of all others", () => {
+test("a customer's country decides the tax, and a country that is not in the table has the general tax", () => {
   assert.deepEqual(
     [taxOf("DE"), taxOf(" fr "), taxOf("GB")],
     [
@@ -42,7 +42,7 @@ test("a customer's country decides the tax, and a country that is not in the tab
   assert.equal(taxFor(plain, { country: "FR", taxId: "" }).ppm, 70_000, "without a table one rate holds for all");
 });
 
-test("a business in another country with a tax id of it is liable for the tax itself, where the table says so", () => {
+test("a business in another country with a tax id of it is liable for the tax itself, when the table states it", () => {
   assert.deepEqual(taxOf("FR", "FR 12.345-678901"), [0, true]);
   assert.match(taxFor(seller, { country: "FR", taxId: "FR12345678901" }).note, /^Reverse charge/);
   assert.deepEqual(taxOf("GR", "EL123456789"), [0, true]);

@@ -18,7 +18,9 @@ after(close);
 
 const DOLLAR = NANOS_PER_DOLLAR;
 
-/** Workers of two endpoints, of which the first has two groups and an old worker without one, and a plain instance. */
+/**
+ * Workers of two endpoints, the first with two groups and an old worker without one, and an instance of no endpoint.
+ */
 async function aPast() {
   const [renter, host] = [await aCaller(database), await aCaller(database)];
   const then: Clock = { ...systemClock, now: () => new Date("2026-02-01T00:00:00Z") };
@@ -57,7 +59,7 @@ async function spendOf(as: TestCaller, of: "endpoints" | "workergroups", query =
   };
 }
 
-test("what endpoints cost adds up, by endpoint and by worker group, without what worked for neither", async () => {
+test("the spending of endpoints adds up, by endpoint and by worker group, without other instances", async () => {
   const { renter, host } = await aPast();
   const endpoints = await spendOf(renter, "endpoints");
   assert.deepEqual(
@@ -87,7 +89,7 @@ test("what endpoints cost adds up, by endpoint and by worker group, without what
   assert.deepEqual((await spendOf(host, "endpoints")).results, []);
 });
 
-test("the span is the last thirty days unless another one is asked for", async () => {
+test("the default span is the last thirty days", async () => {
   const { renter } = await aPast();
   const { start, end } = await spendOf(renter, "endpoints");
   assert.deepEqual([end, end - start], [Date.parse("2026-03-10T12:00:00Z") / 1000, 30 * 86_400]);
@@ -106,7 +108,7 @@ test("the span is the last thirty days unless another one is asked for", async (
   }
 });
 
-test("spend is for whoever may read the account", async () => {
+test("users with the permission for the account read its spending", async () => {
   const { renter } = await aPast();
   const narrow = await inTransaction(database, (tx) => aKey(tx, renter, { permissions: { api: { misc: {} } } }));
   for (const kind of ["endpoints", "workergroups"]) {

@@ -135,7 +135,7 @@ test("earnings from a card payment are not paid out before the payment is old en
   assert.equal(top.status, 200, top.text);
   await shop.deliverAll(shop.stripe.pay(shop.stripe.lastSession));
   await post(shop, [cash(renter, 30n), spend(renter, host, 70n)]);
-  // Of the 70 dollars at most the 50 of the young payment can be lost.
+  // At most the 50 dollars of the young payment can be lost, out of 70.
   assert.deepEqual(await earnings(shop, host), { ...NOTHING, balance: 70, payable: 20, young: 50 });
   assert.deepEqual(await nextFriday(shop, host), [20]);
   assert.deepEqual(await nextFriday(shop, host), [50, 20]);

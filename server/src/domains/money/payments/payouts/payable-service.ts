@@ -98,7 +98,7 @@ export function releaseTransfers(
 
 export type Release = {
   readonly userId: UserId;
-  /** Undefined for everything that waits. */
+  /** The amount to release; undefined for everything that waits. */
   readonly amount: Nanos | undefined;
   /** A phrase for the host. */
   readonly reason: string;

@@ -14,7 +14,7 @@ export type PayoutHold = {
   /** The administrator; undefined when the server placed the hold. */
   readonly placedBy: UserId | undefined;
   readonly placedAt: Date;
-  /** Undefined while the hold is open. */
+  /** The end of the hold; undefined while it is open. */
   readonly released: PayoutHoldRelease | undefined;
 };
 

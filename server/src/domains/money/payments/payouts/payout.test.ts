@@ -89,7 +89,11 @@ test("less than twenty dollars roll over without a fee, which is taken once when
   assert.equal((await readFeeDue(shop.env.database.kysely, host.id)).fee, (22n * DOLLAR) / 10n);
   await earn(shop, host, 8n * DOLLAR);
   await shop.runLoop("invoice-earnings");
-  assert.deepEqual(await payoutsOf(shop, host), [], "whoever has enough on a Saturday waits for the next Friday");
+  assert.deepEqual(
+    await payoutsOf(shop, host),
+    [],
+    "a host with enough earnings on a Saturday waits for the next Friday",
+  );
   shop.clock.advance(WEEK_MS);
   await shop.runLoop("invoice-earnings");
   const [payout] = await payoutsOf(shop, host);

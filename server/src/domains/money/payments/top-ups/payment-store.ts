@@ -12,7 +12,7 @@ export type Payment = {
   readonly userId: UserId;
   readonly kind: PaymentKind;
   readonly state: PaymentState;
-  /** Undefined for a setup, which saves a card without a payment. */
+  /** The amount in cents; undefined for a setup, which saves a card without a payment. */
   readonly amountCents: bigint | undefined;
   readonly savesCard: boolean;
   readonly attemptNumber: number | undefined;

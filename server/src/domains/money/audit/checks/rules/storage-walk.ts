@@ -14,7 +14,7 @@ export type Storage = {
    */
   readonly states: readonly { readonly at: Date; readonly state: State | "over" }[];
   readonly prices: readonly { readonly untilAt: Date | undefined; readonly priceNanos: bigint }[];
-  /** Undefined for data that no single machine holds: the times when machines could reach it are not kept. */
+  /** The machine that holds the data; undefined when no single one does, since the times of its mounts are not kept. */
   readonly machine: AuditedMachine | undefined;
 };
 

@@ -64,7 +64,7 @@ export type StatementContent = {
 export type StatementFacts = {
   readonly seller: Seller;
   readonly userId: number;
-  /** Undefined for an account that was deleted. */
+  /** The host; undefined when the account was deleted. */
   readonly user: User | undefined;
   readonly gpuModels: ReadonlyMap<number, string>;
   /** Earnings by day; the usage of one machine and kind becomes one line. */

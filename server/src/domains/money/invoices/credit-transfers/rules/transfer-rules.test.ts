@@ -15,7 +15,7 @@ const identity = (userId: UserId, memberId?: UserId): Identity => ({
 });
 const recipient = (id: UserId, isTeam: boolean) => ({ id, isTeam, isProven: true, parentId: undefined });
 
-test("between two persons nothing is looked up, and with a team on one side no more than two roles", async () => {
+test("a transfer between two persons looks up no role, and one with a team at most two", async () => {
   let lookupCount = 0;
   const rules = transferRules(async () => {
     lookupCount += 1;

@@ -9,7 +9,7 @@ import { taxFor, taxWithin } from "../../rules/tax.ts";
 
 /** The permanent content of an invoice. Amounts are whole cents, and displayed amounts add up. */
 export type DocumentContent = {
-  /** Undefined for edition 1. */
+  /** The edition; undefined for edition 1. */
   readonly edition?: Edition;
   readonly seller: Party;
   readonly buyer: AccountParty;
@@ -45,7 +45,7 @@ export type DocumentContent = {
 export type DocumentFacts = LineFacts & {
   readonly seller: Seller;
   readonly userId: number;
-  /** Undefined for an account that was deleted. */
+  /** The customer; undefined when the account was deleted. */
   readonly user: User | undefined;
   readonly movements: readonly MovementSum[];
   /** Credit and deposits together at the end of the month, in nano-dollars. */
