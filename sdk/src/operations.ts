@@ -4556,14 +4556,14 @@ export function instanceExecute(client: Client, input: InstanceExecuteInput, opt
 
 export type InstanceFiltersAnswer = InstanceFiltersResponse;
 
-/** By which values the caller's instances can be filtered: `GET /api/v0/instances/filters/` */
+/** List the values by which the caller's instances can be filtered: `GET /api/v0/instances/filters/` */
 export function instanceFilters(client: Client, options?: CallOptions): Promise<InstanceFiltersAnswer> {
   return client.request({ method: "GET", path: "/api/v0/instances/filters/" }, options);
 }
 
 export type InstanceListPriceIncreasesAnswer = InstanceListPriceIncreasesResponse;
 
-/** List what hosts ask for staying longer: `GET /api/v0/instances/pending-price-increases/` */
+/** List the price increases that hosts offer for a later end: `GET /api/v0/instances/pending-price-increases/` */
 export function instanceListPriceIncreases(client: Client, options?: CallOptions): Promise<InstanceListPriceIncreasesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/instances/pending-price-increases/" }, options);
 }
@@ -4597,7 +4597,7 @@ export type InstanceRecycleInput = {
 
 export type InstanceRecycleAnswer = Done;
 
-/** Make the container of an instance anew from its freshly pulled image: `PUT /api/v0/instances/recycle/{id}/` */
+/** Create the container of an instance again from its freshly pulled image: `PUT /api/v0/instances/recycle/{id}/` */
 export function instanceRecycle(client: Client, input: InstanceRecycleInput, options?: CallOptions): Promise<InstanceRecycleAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/instances/recycle/${encodeURIComponent(input.id)}/` }, options);
 }
@@ -4678,7 +4678,7 @@ export type InstanceUpdateInput = {
 
 export type InstanceUpdateAnswer = Done;
 
-/** Start, stop or label an instance, or set what its traffic may cost: `PUT /api/v0/instances/{id}/` */
+/** Start, stop or label an instance, or limit the cost of its traffic: `PUT /api/v0/instances/{id}/` */
 export function instanceUpdate(client: Client, input: InstanceUpdateInput, options?: CallOptions): Promise<InstanceUpdateAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/instances/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
@@ -4703,7 +4703,7 @@ export type InstanceEventsInput = {
 
 export type InstanceEventsAnswer = InstanceEventsResponse;
 
-/** What has happened to an instance, newest first: `GET /api/v0/instances/{id}/events/` */
+/** List the events of an instance, newest first: `GET /api/v0/instances/{id}/events/` */
 export function instanceEvents(client: Client, input: InstanceEventsInput, options?: CallOptions): Promise<InstanceEventsAnswer> {
   return client.request({ method: "GET", path: `/api/v0/instances/${encodeURIComponent(input.id)}/events/`, query: input.query }, options);
 }
@@ -4715,7 +4715,7 @@ export type InstanceAttachSshKeyInput = {
 
 export type InstanceAttachSshKeyAnswer = Message;
 
-/** Let an SSH key into an instance, at once: `POST /api/v0/instances/{id}/ssh/` */
+/** Attach an SSH key to an instance; it takes effect at once: `POST /api/v0/instances/{id}/ssh/` */
 export function instanceAttachSshKey(client: Client, input: InstanceAttachSshKeyInput, options?: CallOptions): Promise<InstanceAttachSshKeyAnswer> {
   return client.request({ method: "POST", path: `/api/v0/instances/${encodeURIComponent(input.id)}/ssh/`, body: input.body ?? {} }, options);
 }
@@ -4738,7 +4738,7 @@ export type InstanceDetachSshKeyInput = {
 
 export type InstanceDetachSshKeyAnswer = Message;
 
-/** Shut an SSH key out of an instance, at once: `DELETE /api/v0/instances/{id}/ssh/{key_id}/` */
+/** Remove an SSH key from an instance; it takes effect at once: `DELETE /api/v0/instances/{id}/ssh/{key_id}/` */
 export function instanceDetachSshKey(client: Client, input: InstanceDetachSshKeyInput, options?: CallOptions): Promise<InstanceDetachSshKeyAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/instances/${encodeURIComponent(input.id)}/ssh/${encodeURIComponent(input.key_id)}/` }, options);
 }

@@ -1,9 +1,9 @@
-// What an audit reads of deposits.
+// Reads deposits for the audit.
 import { sql } from "kysely";
 import type { InstanceId, UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** For which of these instances something was prepaid, by whom, and whether what was left has gone back. */
+/** The deposit of an instance, the account that prepaid it, and whether the rest was returned. */
 export type AuditedDeposit = {
   readonly instanceId: InstanceId;
   readonly userId: UserId;

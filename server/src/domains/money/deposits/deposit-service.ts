@@ -35,10 +35,13 @@ import {
 import { closeDeposit, findDeposit, noteDeposit, noteSavings, type Deposit, type DepositUse } from "./deposit-store.ts";
 import { findNextChange } from "./price-store.ts";
 
-/** Charges what was counted so far, at the terms that held until now. Metering provides it. */
+/** Charges what was counted so far, at the terms that held until now. The charging domain provides it. */
 export type Settle = (tx: Tx, instanceId: InstanceId) => Promise<void>;
 
-/** The credit that an account can spend, less all that has accrued; it stays locked until the commit. Metering provides it. */
+/**
+ * The credit that an account can spend, less what has accrued; the account stays locked until the commit. The charging
+ * domain provides it.
+ */
 export type LockSpendable = (tx: Tx, userId: UserId) => Promise<Nanos>;
 
 export type Prepayment = Spender & {
@@ -51,7 +54,7 @@ export type Prepaid = Reservation & { readonly leftNanos: Nanos };
 
 /**
  * Moves credit into the deposit of an on-demand rental, which makes it reserved: while the deposit lasts, running costs
- * less. The discount follows from all that lies in the deposit afterwards, so it may fall as well as rise.
+ * less. The discount follows from the whole deposit afterwards, so it may fall as well as rise.
  */
 export async function prepay(
   tx: Tx,
@@ -61,7 +64,7 @@ export async function prepay(
   const asked = requirePrepayable(await lockInstanceOf(tx, { userId, instanceId }), tx.now);
   await requireOwnInstance(tx.db, apiKeyId, asked);
   await settle(tx, asked.id);
-  // Settling may have used the deposit up, and stopped what cannot be paid.
+  // Settling may have used the deposit up, and stopped an instance that cannot be paid.
   const instance = requirePrepayable(await lockInstanceOf(tx, { userId, instanceId }), tx.now);
   const deposit = await findDeposit(tx.db, instance.id);
   const machine = await requireMachine(tx, instance);
@@ -101,11 +104,11 @@ function requirePrepayable(instance: Instance | undefined, now: Date): Instance 
   if (instance.endAt <= now) {
     throw invalid("id", `Instance ${id} has reached its end date: nothing is left to prepay.`, "contract_ended");
   }
-  if (instance.priceNanosPerHour === 0n) throw invalid("id", `Instance ${id} is free of charge: nothing is to prepay.`);
+  if (instance.priceNanosPerHour === 0n) throw invalid("id", `Instance ${id} costs nothing, so it cannot be prepaid.`);
   return instance;
 }
 
-/** Refuses more than the rental can use before it, or its price, comes to an end. */
+/** Refuses an amount beyond what the rental can use before it ends or its price changes. */
 async function refuseTooMuch(
   tx: Tx,
   {
@@ -158,7 +161,7 @@ export async function requireMachine({ db }: { readonly db: Reader }, { id, mach
   return machine;
 }
 
-/** Notes what was paid from deposits; one that is spent gives no discount any more. */
+/** Notes charges that deposits paid. A deposit that is used up gives no discount any more. */
 export async function noteUses(tx: Tx, uses: readonly DepositUse[]): Promise<void> {
   await noteSavings(tx, uses);
   await endDiscounts(
@@ -171,9 +174,9 @@ export type DepositBalance = {
   readonly leftNanos: Nanos;
   readonly refundableNanos: Nanos;
   readonly savedNanos: Nanos;
-  /** Of the price now. */
+  /** The discount on the present price, in millionths. */
   readonly discountPpm: number;
-  /** That the deposit still lasts. */
+  /** The months that the deposit still lasts. */
   readonly months: number;
 };
 
@@ -185,14 +188,17 @@ const NOTHING: DepositBalance = {
   months: 0,
 };
 
-/** Use of a deposit that is not posted yet, provided by metering; undefined where there is none. */
+/**
+ * The use of a deposit that is not posted yet; undefined when the instance has no deposit. The charging domain provides
+ * it.
+ */
 export type DepositAccrualOf = (
   db: Reader,
   now: Date,
   instanceId: InstanceId,
 ) => Promise<{ readonly leftNanos: bigint; readonly savedNanos: bigint; readonly isSpent: boolean } | undefined>;
 
-/** Credit in the deposit of a rental now, and the part that would come back if the rental were destroyed. */
+/** The credit in the deposit of a rental now, and the part that would come back if the rental were destroyed. */
 export async function readDepositBalance(
   { db, now, accrualOf }: { readonly db: Reader; readonly now: Date; readonly accrualOf: DepositAccrualOf },
   { userId, instanceId }: { readonly userId: UserId; readonly instanceId: number },
@@ -213,7 +219,7 @@ export async function readDepositBalance(
   return { leftNanos, refundableNanos: toRenter, savedNanos, discountPpm, months };
 }
 
-/** A deposit as it is once this is posted, too. */
+/** The deposit as it will be once this use is posted. */
 function afterUse(
   deposit: Deposit,
   { leftNanos, savedNanos, isSpent }: NonNullable<Awaited<ReturnType<DepositAccrualOf>>>,
@@ -245,8 +251,8 @@ async function divide(
 }
 
 /**
- * Gives back what is left of the deposit of a rental that is over, in one transaction with the note that it was done.
- * False when it was done before, or is not due yet.
+ * Returns the rest of the deposit of a rental that is over, and closes the deposit in the same transaction. False when
+ * that was done before, or is not due yet.
  */
 export async function returnDeposit(tx: Tx, instanceId: InstanceId): Promise<boolean> {
   const instance = await lockAnyInstance(tx, instanceId);
@@ -271,7 +277,7 @@ export async function returnDeposit(tx: Tx, instanceId: InstanceId): Promise<boo
       code: "refund",
       description: `${what}: rest of the deposit`,
     }),
-    // The full price, after all, for time that was charged already.
+    // The full price for time that was charged with the discount.
     take("discount", {
       credit: earningsOf(hostId),
       amount: refund.toHost,

@@ -4,19 +4,19 @@ import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { listDepositBalances } from "../ledger/index.ts";
 
-/** What was prepaid for an instance, with what is left of it. It changes only under the lock of the instance. */
+/** The deposit of an instance. It changes only under the lock of the instance. */
 export type Deposit = {
   readonly instanceId: InstanceId;
   readonly userId: UserId;
   readonly leftNanos: Nanos;
-  /** As agreed at the last payment. */
+  /** The discount of the last payment, in millionths of the price. */
   readonly discountPpm: number;
   readonly prepayCount: number;
-  /** What the discount has saved since the deposit was last empty. */
+  /** The savings by the discount since the deposit was last empty. */
   readonly atStakeNanos: Nanos;
-  /** What it has saved over the whole rental. */
+  /** The savings by the discount over the whole rental. */
   readonly savedNanos: Nanos;
-  /** What was left has gone back: the rental is over. */
+  /** True once the rest was returned, after the end of the rental. */
   readonly isClosed: boolean;
 };
 
@@ -24,7 +24,7 @@ export async function findDeposit(db: Reader, instanceId: InstanceId): Promise<D
   return (await listDeposits(db, [instanceId])).get(instanceId);
 }
 
-/** The same for many instances; those for which nothing was ever prepaid are left out. */
+/** The deposits of many instances; instances that were never prepaid are left out. */
 export async function listDeposits(
   db: Reader,
   instanceIds: readonly InstanceId[],
@@ -56,7 +56,7 @@ export async function listDeposits(
   );
 }
 
-/** The deposits of these users that are not closed, whether or not anything is left of them. */
+/** The deposits of these users that are not closed, empty ones included. */
 export async function listOpenDeposits(
   db: Reader,
   userIds: readonly UserId[],
@@ -71,7 +71,7 @@ export async function listOpenDeposits(
   return rows;
 }
 
-/** Notes a payment into the deposit; the first one makes it. */
+/** Notes a payment into the deposit; the first one creates it. */
 export async function noteDeposit(
   tx: Tx,
   { instanceId, userId, discountPpm }: Pick<Deposit, "instanceId" | "userId" | "discountPpm">,
@@ -84,10 +84,10 @@ export async function noteDeposit(
   `.execute(tx.db);
 }
 
-/** What charges out of one deposit saved, and whether they used it up. */
+/** The savings by charges that one deposit paid, and whether they used it up. */
 export type DepositUse = { readonly instanceId: InstanceId; readonly savedNanos: bigint; readonly isSpent: boolean };
 
-/** Notes what charges out of deposits saved; when they emptied one, nothing is at stake there any more. */
+/** Notes the savings by charges that deposits paid. An empty deposit has no savings at stake any more. */
 export async function noteSavings(tx: Tx, uses: readonly DepositUse[]): Promise<void> {
   if (uses.length === 0) return;
   await sql`
@@ -102,7 +102,7 @@ export async function noteSavings(tx: Tx, uses: readonly DepositUse[]): Promise<
   `.execute(tx.db);
 }
 
-/** Zero rows means that it was closed before. */
+/** Closes a deposit; `stale` when it was closed before. */
 export async function closeDeposit(tx: Tx, instanceId: InstanceId): Promise<"closed" | "stale"> {
   const result = await tx.db
     .updateTable("deposits")
@@ -113,7 +113,7 @@ export async function closeDeposit(tx: Tx, instanceId: InstanceId): Promise<"clo
   return result.numUpdatedRows === 1n ? "closed" : "stale";
 }
 
-/** Deposits of rentals that are over, whose last running time is charged and whose hosts' faults are made good. */
+/** Deposits of rentals that are over, with their last running time charged and refunds for faults of the host paid. */
 export async function listReturnable(db: Reader, limit: number): Promise<readonly InstanceId[]> {
   const { rows } = await sql<{ instance_id: InstanceId }>`
     select deposits.instance_id

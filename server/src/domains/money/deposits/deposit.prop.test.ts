@@ -14,7 +14,7 @@ const price = fc.bigInt({ min: 1n, max: 200n * DOLLAR });
 const amount = fc.bigInt({ min: 1n, max: 1_000_000n * DOLLAR });
 const permille = fc.integer({ min: 1, max: 500 });
 
-/** The equation itself, in fractions of 10¹²: what so much time costs, without the last rounding. */
+/** The equation in fractions of 10¹²: the cost of this time without the last rounding. */
 function exactCost(microMonths: bigint, monthNanos: bigint, most: number): { numerator: bigint; denominator: bigint } {
   const capped = microMonths < 5n * PPM ? microMonths : 5n * PPM;
   const curve = capped <= PPM ? 4n * capped : 3n * PPM + capped; // In twentieths of a millionth.
@@ -41,10 +41,10 @@ test("the time that an amount lasts is the longest that it pays for at the disco
       const monthNanos = monthPrice(perHour);
       const { microMonths, discountPpm: discount } = reservationOf(dollars, monthNanos, curveOf(most));
       const cost = exactCost(microMonths, monthNanos, most);
-      assert.ok(cost.numerator < (dollars + 1n) * cost.denominator, "it can be paid");
+      assert.ok(cost.numerator < (dollars + 1n) * cost.denominator, "the time can be paid");
       const next = exactCost(microMonths + 1n, monthNanos, most);
       const isLongest = next.numerator >= (dollars + 1n) * next.denominator || microMonths === 120_000n * PPM;
-      assert.ok(isLongest, "and no longer one can");
+      assert.ok(isLongest, "a longer time cannot be paid");
       assert.ok(Math.abs(discount - discountPpm(Number(microMonths) / 1e6, most)) <= 1, "the discount is the market's");
     }),
   );
@@ -61,7 +61,7 @@ test("more money never lasts shorter, and never earns less of a discount", () =>
   );
 });
 
-test("the largest deposit lasts until the last whole millionth of a month before the end, and one for a millionth more lasts longer", () => {
+test("the largest deposit lasts until the last whole millionth of a month before the end, and a larger one beyond it", () => {
   const until = fc.bigInt({ min: 1n, max: 100_000_000_000n });
   fc.assert(
     fc.property(price, until, permille, (perHour, ms, most) => {
@@ -70,7 +70,7 @@ test("the largest deposit lasts until the last whole millionth of a month before
       const whole = ms / MS_PER_MICRO_MONTH;
       const largest = largestDeposit(ms, monthNanos, curveOf(most));
       assert.ok(lasts(largest) >= whole, "it lasts until the end");
-      // What costs less than a nano-dollar for a millionth of a month lasts longer than it is paid for.
+      // A price below a nano-dollar for a millionth of a month makes the deposit last longer than it is paid for.
       if (perHour >= 10_000n) assert.equal(lasts(largest), whole, "and no longer");
       if (largest > 0n) assert.ok(lasts(largest - 1n) < whole, "with less it is over before");
       assert.ok(lasts(largest + monthNanos / PPM + 2n) > whole, "with more something is left at the end");
@@ -79,7 +79,7 @@ test("the largest deposit lasts until the last whole millionth of a month before
   );
 });
 
-test("nothing of a deposit is lost, and nobody gets more than his part", () => {
+test("nothing of a deposit is lost, and nobody gets more than their part", () => {
   const nanos = fc.bigInt({ min: 0n, max: 10_000n * DOLLAR });
   fc.assert(
     fc.property(nanos, nanos, fc.boolean(), (leftNanos, atStakeNanos, isWhole) => {
@@ -94,7 +94,7 @@ test("nothing of a deposit is lost, and nobody gets more than his part", () => {
   );
 });
 
-test("the months that are left are those that the deposit pays at its discount", () => {
+test("the remaining months are those that the deposit pays at its discount", () => {
   assert.equal(monthsLeft(288n * DOLLAR, month, 200_000), 0.5);
   assert.equal(monthsLeft(0n, month, 200_000), 0);
 });

@@ -9,12 +9,12 @@ import { dropStaleIncreases, listDueChanges } from "./price-store.ts";
 import { switchPrice } from "./price-service.ts";
 
 const ROWS_PER_RUN = 500;
-/** Each of them makes its host remove a container. */
+/** Bounds a run, since each deletion makes a host remove a container. */
 const DELETIONS_PER_RUN = 100;
 
 type Deps = { readonly database: Database; readonly clock: Clock };
 
-/** What time does to contracts. */
+/** Loops that follow the end dates, price changes and deposits of rentals. */
 export function contractLoops({ database, clock }: Deps): readonly Loop[] {
   const inTransactions = async <T>(found: readonly T[], work: (tx: Tx, one: T) => Promise<boolean>) => {
     let count = 0;
@@ -24,7 +24,7 @@ export function contractLoops({ database, clock }: Deps): readonly Loop[] {
   return [
     {
       name: "switch-prices",
-      description: "Lets prices that renters have accepted hold from their time on.",
+      description: "Applies price increases that renters have accepted, when their time comes.",
       everyMs: 2_000,
       run: async () => ({
         switched: await inTransactions(await listDueChanges(database.kysely, clock.now(), ROWS_PER_RUN), switchPrice),
@@ -32,7 +32,7 @@ export function contractLoops({ database, clock }: Deps): readonly Loop[] {
     },
     {
       name: "return-deposits",
-      description: "Gives back what is left of the deposits of rentals that are over.",
+      description: "Returns the rest of the deposits of rentals that are over.",
       everyMs: 5_000,
       run: async () => ({
         returned: await inTransactions(await listReturnable(database.kysely, ROWS_PER_RUN), returnDeposit),
@@ -40,14 +40,14 @@ export function contractLoops({ database, clock }: Deps): readonly Loop[] {
     },
     {
       name: "delete-ended-contracts",
-      description: "Deletes what is left of rentals two days after their end date.",
+      description: "Deletes instances two days after the end date of their rental.",
       everyMs: 60_000,
       run: () =>
         withTransaction(database, clock, async (tx) => {
           const before = new Date(tx.now.getTime() - RETENTION_MS);
           const found = await listEndedBefore(tx.db, before, DELETIONS_PER_RUN);
           await lockMachinesOf(tx, found);
-          // A host may have extended some of them meanwhile.
+          // A host may have extended some of these rentals meanwhile.
           const locked = new Set(found);
           const due = (await listEndedBefore(tx.db, before, DELETIONS_PER_RUN)).filter((id) => locked.has(id));
           return { deleted: await destroyInstances(tx, due, { actor: "rule", cause: "contract_over" }) };
@@ -55,7 +55,7 @@ export function contractLoops({ database, clock }: Deps): readonly Loop[] {
     },
     {
       name: "drop-price-increases",
-      description: "Drops what hosts asked for staying longer where nobody can accept it any more.",
+      description: "Deletes offers of price increases that can no longer be accepted.",
       everyMs: 60_000,
       run: () =>
         withTransaction(database, clock, async (tx) => ({ dropped: await dropStaleIncreases(tx, ROWS_PER_RUN) })),

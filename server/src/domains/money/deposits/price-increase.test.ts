@@ -14,7 +14,7 @@ import { offerPriceIncreases } from "./index.ts";
 
 const DOLLAR = 1_000_000_000n;
 
-/** What a host's new listing asks of his renters. */
+/** Lists the host's machine again and returns the number of price increases that its renters are offered. */
 async function ask(world: TestApp, host: FakeHost, { dollars = 2, disk = 0n, days = 20 } = {}): Promise<number> {
   const { rows } = await world.env.pool.query<{ host_id: number; disk: bigint; up: bigint; down: bigint }>(
     `select host_id, price_disk_nanos_per_gb_month as disk, price_inet_up_nanos_per_gb as up,
@@ -57,13 +57,13 @@ async function charged({ env }: TestApp): Promise<bigint> {
   return rows[0]!.sum;
 }
 
-test("what is asked is shown in the contract's units, once for each rental, to its renter alone", async (t) => {
+test("a price increase is shown in the contract's units, once for each rental, to its renter alone", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { days: 10 }, { gpus: 4 });
   const [user, other] = [await world.caller(), await world.caller()];
   const id = await rentAndRun(world, user, host, { size: 2 });
   const bid = await rentAndRun(world, other, host, { size: 1, price: 1.5 });
-  assert.equal(await ask(world, host), 1, "a bid pays what it bids, whatever is listed");
+  assert.equal(await ask(world, host), 1, "a bid pays what it bids, at any listed price");
   assert.equal(await ask(world, host), 1);
   const [row, ...more] = await pending(world, user);
   assert.deepEqual(more, [], "a newer offer takes the place of the one before");
@@ -86,7 +86,7 @@ test("what is asked is shown in the contract's units, once for each rental, to i
   assert.deepEqual([await pending(world, user), await pending(world, other)], [[], []]);
   await ask(world, host);
   await destroy(world, user, id);
-  assert.deepEqual(await pending(world, user), [], "what is being destroyed is asked nothing");
+  assert.deepEqual(await pending(world, user), [], "a rental that is being destroyed gets no offer");
 });
 
 test("an accepted price holds from the old end on, to the millisecond of the meter, and the rental goes on", async (t) => {
@@ -110,7 +110,7 @@ test("an accepted price holds from the old end on, to the millisecond of the met
   assert.deepEqual(await world.runLoop("switch-prices"), { switched: 0 });
   await settleNow(world);
   assert.equal(await charged(world), 216n * DOLLAR, "the old price until the old end");
-  // Prepaying reaches to the change of the price only.
+  // A deposit can reach to the change of the price only.
   assert.match((await prepay(world, user, id, 50)).body.msg, /changes its price on 2026-01-11/);
   await pass(world, host, DAY_MS);
   assert.deepEqual(await world.runLoop("end-contracts"), { stopped: 0 });
@@ -120,7 +120,7 @@ test("an accepted price holds from the old end on, to the millisecond of the met
     ),
     1,
   );
-  // What was counted, but not charged, was counted before.
+  // Time that was counted before and not charged is charged now.
   await settleNow(world);
   assert.equal(await charged(world), 240n * DOLLAR);
   await pass(world, host, 1);
@@ -154,7 +154,7 @@ test("a rejected increase leaves the rental as it was, and an answer to a replac
   assert.equal((await show(world, user, id)).end_date, Date.parse("2026-01-11T00:00:00Z") / 1000);
 });
 
-test("an answer with anything but the id is refused, and so is one that names nothing", async (t) => {
+test("an answer with any key but the id is refused, and so is one for an unknown increase", async (t) => {
   const world = await testApp(t);
   const user = await world.caller();
   for (const verb of ["accept", "reject"] as const) {
@@ -170,7 +170,7 @@ test("an answer with anything but the id is refused, and so is one that names no
   }
 });
 
-test("who accepts while the ended rental waits to be deleted pays the new price at once and may start again", async (t) => {
+test("a renter who accepts while the ended rental waits for its deletion pays the new price at once and may start again", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await listedHost(world, { days: 10 }), await world.caller({ dollars: 1000 })];
   const id = await rentAndRun(world, user, host);
@@ -190,7 +190,7 @@ test("who accepts while the ended rental waits to be deleted pays the new price 
   assert.equal((await charged(world)) - before, 2n * DOLLAR);
 });
 
-test("an ended rental says so, is kept for two days and is then deleted with its deposit returned, whole", async (t) => {
+test("an ended rental shows its end, is kept for two days and is then deleted with its whole deposit returned", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await listedHost(world, { days: 10 }), await world.caller({ dollars: 1000 })];
   const id = await rentAndRun(world, user, host);
@@ -204,7 +204,7 @@ test("an ended rental says so, is kept for two days and is then deleted with its
   const late = await show(world, user, id);
   assert.equal(late.time_remaining, "22 h 30 min");
   assert.match(late.status_msg, /^success, .*; its rental ends on 2026-01-11 00:00 UTC/);
-  // The last day its host is not heard of, and not for lack of will of the renter.
+  // On the last day the host is not connected, which is not the renter's fault.
   await host.disconnect();
   world.clock.jump(DAY_MS);
   await host.connect();
@@ -232,7 +232,7 @@ test("an ended rental says so, is kept for two days and is then deleted with its
   await world.assertBooks();
 });
 
-test("a bid that its renter changed after accepting dearer storage stays what it is now", async (t) => {
+test("a bid that its renter changed after accepting a higher price for storage stays as changed", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await listedHost(world, { days: 10 }), await world.caller({ dollars: 1000 })];
   const id = await rentAndRun(world, user, host, { price: 1.5 });
@@ -254,7 +254,7 @@ test("a bid that its renter changed after accepting dearer storage stays what it
   assert.deepEqual(rows, [{ price: 200_000_000n, storage: 1_000_000_000n }]);
 });
 
-test("what nobody can accept any more is neither shown nor kept, while machines are listed anew", async (t) => {
+test("an increase that can no longer be accepted is neither shown nor kept, while machines are listed again", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { days: 10 }, { gpus: 4 });
   const user = await world.caller();

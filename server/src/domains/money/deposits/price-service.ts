@@ -24,7 +24,7 @@ import {
   type PendingIncrease,
 } from "./price-store.ts";
 
-/** Increases shown at a time; the answer says when there are more. */
+/** Bound of the increases in one answer, which says when there are more. */
 const INCREASES_MAX = 1_000;
 
 export type RelistedMachine = {
@@ -47,9 +47,9 @@ export async function listEndingRentals(
 }
 
 /**
- * Asks the renters of a machine that was listed anew, at a higher price and with a later end, whether they want to stay:
- * one pending offer for each rental, in the place of any earlier one. Rentals whose prices do not rise are asked nothing:
- * to extend those is the host's side's affair. The caller holds the machine's lock. Returns how many were asked.
+ * Offers a later end at higher prices to the renters of a machine that was listed again: one pending offer for each
+ * rental, in the place of any earlier one. Rentals whose prices do not rise get no offer: the listing extends them. The
+ * caller holds the machine's lock. Returns the number of offers.
  */
 export async function offerPriceIncreases(tx: Tx, { machineId, hostId, newTerms }: RelistedMachine): Promise<number> {
   const increases = (await listEndingRentals(tx.db, machineId)).flatMap((rental): NewIncrease[] => {
@@ -72,7 +72,7 @@ export async function readIncreases(
 export type IncreaseRequest = Spender & { readonly userId: UserId; readonly increaseId: number };
 
 /**
- * Accepts: the rental goes on until the offered end, at its present prices until the end that it has now, and at the new
+ * Accepts an offer: the rental lasts until the offered end, at its present prices until its present end and at the new
  * ones from that instant on.
  */
 export async function acceptIncrease(tx: Tx, request: IncreaseRequest): Promise<InstanceId> {
@@ -84,12 +84,12 @@ export async function acceptIncrease(tx: Tx, request: IncreaseRequest): Promise<
   }
   await insertChange(tx, { instanceId: instance.id, startsAt: instance.endAt, prices: increase.prices });
   await extendRentals(tx, [instance.id], { endAt: increase.endAt, actor: `user:${request.userId}` });
-  // At once for a rental that was waiting to be deleted.
+  // A rental that waits for its deletion gets the new price at once.
   if (instance.endAt <= tx.now) await applyDueChange(tx, instance);
   return instance.id;
 }
 
-/** Rejects: the rental ends as it would have. */
+/** Rejects an offer: the rental ends on its present end date. */
 export async function rejectIncrease(tx: Tx, request: IncreaseRequest): Promise<InstanceId> {
   const { instance, id } = await requireIncrease(tx, request);
   if ((await takeIncrease(tx, id)) === undefined) throw noSuchIncrease(request);
@@ -108,7 +108,7 @@ async function requireIncrease(
 }
 
 function noSuchIncrease({ increaseId }: IncreaseRequest): AppError {
-  return notFound("no_pending_price_increase", `There is no pending price increase ${increaseId} any more.`);
+  return notFound("no_pending_price_increase", `Price increase ${increaseId} is not pending.`);
 }
 
 /** Switches a rental to the price that its renter has accepted for now. False when that was done before. */

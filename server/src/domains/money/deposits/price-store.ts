@@ -38,7 +38,7 @@ export type NewIncrease = {
   readonly endAt: Date;
 };
 
-/** The new offers of a machine take the place of all that were pending for its rentals. The caller holds its lock. */
+/** Replaces all pending offers for the rentals of a machine by new ones. The caller holds the machine's lock. */
 export async function replaceIncreases(tx: Tx, machineId: MachineId, increases: readonly NewIncrease[]): Promise<void> {
   await sql`
     delete from pending_price_increases as pending using instances
@@ -61,7 +61,7 @@ export async function replaceIncreases(tx: Tx, machineId: MachineId, increases: 
 export type PendingIncrease = NewIncrease & {
   readonly id: PriceIncreaseId;
   readonly deviceCount: number;
-  /** What holds until the end of the rental as it stands. */
+  /** The prices until the present end of the rental. */
   readonly oldPrices: Prices;
   readonly contractEndAt: Date;
   readonly createdAt: Date;
@@ -83,7 +83,7 @@ type IncreaseRow = PriceColumns & {
   readonly old_inet_down: bigint;
 };
 
-/** What hosts ask a renter for, oldest first; what is over by now is left out. */
+/** The pending offers for a renter, oldest first, without those that have expired. */
 export async function listIncreases(
   db: Reader,
   userId: UserId,
@@ -129,7 +129,7 @@ export async function listIncreases(
   });
 }
 
-/** Which rental an offer is for, without locking it. */
+/** The instance of an offer, without a lock. */
 export async function findIncreaseInstance(db: Reader, id: PriceIncreaseId): Promise<InstanceId | undefined> {
   const row = await db
     .selectFrom("pending_price_increases")
@@ -139,7 +139,10 @@ export async function findIncreaseInstance(db: Reader, id: PriceIncreaseId): Pro
   return row?.instance_id;
 }
 
-/** Takes an offer out of the list; undefined when it is not there any more. The caller holds the lock of its instance. */
+/**
+ * Deletes an offer and returns it; undefined when it is not pending any more. The caller holds the lock of its
+ * instance.
+ */
 export async function takeIncrease(
   tx: Tx,
   id: PriceIncreaseId,
@@ -149,8 +152,8 @@ export async function takeIncrease(
 }
 
 /**
- * Drops offers that nobody can accept any more: their rental or their time is over. What somebody else is about to take
- * away is left to them, since the locks of the machines are not held here.
+ * Deletes offers that can no longer be accepted, because their rental or their time is over. Rows that another
+ * transaction has locked are skipped, since the locks of the machines are not held here.
  */
 export async function dropStaleIncreases(tx: Tx, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -176,7 +179,7 @@ export async function insertChange(
     .execute();
 }
 
-/** When the price of a rental changes next; undefined when nothing is agreed. */
+/** The next change of a rental's price; undefined when none is agreed. */
 export async function findNextChange(db: Reader, instanceId: InstanceId): Promise<Date | undefined> {
   const row = await db
     .selectFrom("price_changes")
@@ -217,7 +220,7 @@ export async function listDueChanges(db: Reader, now: Date, limit: number): Prom
   return [...new Set(rows.map((row) => row.instance_id))];
 }
 
-/** Marks the changes of a rental that are due as done, and returns the last of them. */
+/** Marks the due changes of a rental as done, and returns the prices of the last one. */
 export async function takeDueChange(tx: Tx, instanceId: InstanceId): Promise<Prices | undefined> {
   const rows = await tx.db
     .updateTable("price_changes")

@@ -29,10 +29,10 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** What a run counted from `fromMs` on, and is not charged: in milliseconds since 1970, as its process began then. */
+/** The counted and uncharged stretch of a run, in milliseconds since 1970. */
 type Run = { fromMs: number; toMs: number };
 
-/** The same rules once more, as simply as can be: one account book, fractions, no database. */
+/** The rules once more, as simply as possible: one account book, fractions, no database. */
 class Naive {
   credit = FUNDS;
   deposit = 0n;
@@ -57,7 +57,7 @@ class Naive {
     this.runs.at(-1)!.toMs += ms;
   }
 
-  /** Each day is charged by itself. */
+  /** Charges each day by itself. */
   settle(): void {
     for (const run of this.runs) {
       while (run.fromMs < run.toMs) {
@@ -118,7 +118,7 @@ async function books({ env }: TestApp, host: FakeHost, renter: TestCaller, id: n
   return { ...rows[0]!, credit: (await creditOfUser({ env }, renter)).balance };
 }
 
-/** Destroys the instance and lets everything follow, each part of it twice. */
+/** Destroys the instance and runs all loops that follow, each twice. */
 async function finish(world: TestApp, host: FakeHost, user: TestCaller, id: number): Promise<void> {
   await destroy(world, user, id);
   await host.obey();
@@ -127,7 +127,7 @@ async function finish(world: TestApp, host: FakeHost, user: TestCaller, id: numb
   }
 }
 
-test("whatever is prepaid, run, stopped and ended: every nano-dollar is where the rules, computed once more, put it", async (t) => {
+test("after any prepayments, runs, stops and ends every nano-dollar is where a second computation of the rules puts it", async (t) => {
   const world = await testApp(t);
   await fc.assert(
     fc.asyncProperty(

@@ -21,7 +21,7 @@ function exampleRows(): readonly (readonly number[])[] {
   return [...rows].map(([, ...numbers]) => numbers.map(Number));
 }
 
-/** What the transfers of one kind of account amount to: what came in less what went out. */
+/** The balance of all accounts of one kind: payments in less payments out. */
 async function flow({ env }: TestApp, kind: string): Promise<bigint> {
   const { rows } = await env.pool.query<{ sum: bigint }>(
     "select coalesce(sum(balance_nanos), 0)::bigint as sum from ledger_accounts where kind like $1",
@@ -37,7 +37,7 @@ async function end(world: TestApp, user: Parameters<typeof destroy>[1], id: numb
   await settleNow(world);
 }
 
-test("the worked example of the guide is what happens", async (t) => {
+test("the worked example of the guide comes out as written", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await listedHost(world), await world.caller({ dollars: 1000 })];
   const id = await rentAndRun(world, user, host);
@@ -61,7 +61,7 @@ test("the worked example of the guide is what happens", async (t) => {
   await world.assertBooks();
 });
 
-test("an early end divides what is left between renter, host and fees, once, however often it is tried", async (t) => {
+test("an early end divides what is left between renter, host and fees, once, however often that is tried", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await listedHost(world), await world.caller({ dollars: 1000 })];
   const id = await rentAndRun(world, user, host);
@@ -91,13 +91,13 @@ test("an early end divides what is left between renter, host and fees, once, how
 
 const BROKEN_PROMISES = {
   "its verification": "update machines set verification = 'deverified' where id = $1",
-  "its right to come back":
+  "its right to reconnect":
     "update agent_credentials set revoked_at = now() where id = (select agent_credential_id from machines where id = $1)",
   "its connection for an hour":
     "update machines set is_connected = false, last_seen_at = last_seen_at - interval '61 min' where id = $1",
 };
 
-test("a machine that lost its verification, its right to come back or its connection gives the whole rest back", async (t) => {
+test("a machine that lost its verification, its right to reconnect or its connection gives the whole rest back", async (t) => {
   const world = await testApp(t);
   for (const [name, breakPromise] of Object.entries(BROKEN_PROMISES)) {
     const [host, user] = [await listedHost(world), await world.caller({ dollars: 1000 })];
@@ -141,7 +141,7 @@ test("a rental that was not stopped before its end date gets the rest back whole
   await pass(world, host, 10 * DAY_MS);
   await setState(world, user, early, "stopped");
   await host.obey();
-  // The host is away for a part of the time, in which nothing runs.
+  // The host is away for a part of the time, and nothing runs then.
   await host.disconnect();
   world.clock.jump(15 * DAY_MS);
   await host.connect();
@@ -214,7 +214,7 @@ test("the end of a deposit splits a stretch: the discount up to it, the full pri
   await pass(world, host, HOUR_MS);
   await settleNow(world);
   assert.equal(before - (await creditOfUser(world, user)).balance, DOLLAR);
-  // What it saved was earned by staying: an end now costs nothing, and the last nano-dollars come back.
+  // Staying longer earned the savings: an end now costs nothing, and the last nano-dollars come back.
   await end(world, user, id, host);
   await world.runLoop("return-deposits");
   assert.equal(await flow(world, "fees"), 0n);
@@ -222,7 +222,7 @@ test("the end of a deposit splits a stretch: the discount up to it, the full pri
   await world.assertBooks();
 });
 
-test("who has nothing but a deposit runs on it, may stop and start, and is stopped when it is used up", async (t) => {
+test("a renter with only a deposit runs on it, may stop and start, and is stopped when it is used up", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await listedHost(world), await world.caller({ dollars: 11 })];
   const id = await rentAndRun(world, user, host);
@@ -252,7 +252,7 @@ test("a further payment charges what ran before it at the old terms, and may low
   const id = await rentAndRun(world, user, host);
   await prepay(world, user, id, 576);
   await pass(world, host, 25 * DAY_MS);
-  // Not yet charged: 25 days at $0.80.
+  // 25 days at $0.80, not charged yet.
   const answer = await prepay(world, user, id, 10);
   assert.equal(answer.body.deposit, 106);
   assert.ok(answer.body.discount_rate < 0.04 && answer.body.timescale < 0.2, answer.text);
@@ -266,7 +266,7 @@ test("a further payment charges what ran before it at the old terms, and may low
   await world.assertBooks();
 });
 
-test("what a lost host tells after the deposit went back, and nobody saw, costs nothing", async (t) => {
+test("running time that a lost host reports after the deposit was returned costs nothing", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await listedHost(world), await world.caller({ dollars: 1000 })];
   const id = await rentAndRun(world, user, host);

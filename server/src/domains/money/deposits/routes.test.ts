@@ -4,7 +4,7 @@ import { testApp } from "../../../../../test/support/app.ts";
 import { depositBalance, listedHost, prepay } from "../../../../../test/support/contracts.ts";
 import { destroy, rentAndRun } from "../../../../../test/support/rentals.ts";
 
-test("amounts that are none are refused by the name of the field", async (t) => {
+test("invalid amounts are refused by the name of the field", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await listedHost(world), await world.caller({ dollars: 1000 })];
   const id = await rentAndRun(world, user, host);
@@ -16,7 +16,7 @@ test("amounts that are none are refused by the name of the field", async (t) => 
   assert.equal((await depositBalance(world, user, id)).body.deposit, 0);
 });
 
-test("only one's own on-demand instances can be prepaid, and only where there is a discount", async (t) => {
+test("a renter can prepay only their own on-demand instances, and only when the host gives a discount", async (t) => {
   const world = await testApp(t);
   const [user, other] = [await world.caller({ dollars: 1000 }), await world.caller({ dollars: 1000 })];
   const [host, stingy] = [await listedHost(world, {}, { gpus: 2 }), await listedHost(world, { discountMax: 0 })];
@@ -43,7 +43,7 @@ test("only one's own on-demand instances can be prepaid, and only where there is
   assert.equal((await prepay(world, user, id, 5)).body.error, "no_such_instance");
 });
 
-test("more than can be used until the end is refused, and the amount that is named is taken", async (t) => {
+test("more than can be used until the end is refused, and the amount that the error names is accepted", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await listedHost(world, { days: 30 }), await world.caller({ dollars: 1000 })];
   const id = await rentAndRun(world, user, host);

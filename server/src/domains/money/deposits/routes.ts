@@ -22,7 +22,10 @@ import {
 } from "./schema.ts";
 import { viewBalance, viewIncrease, viewPrepaid } from "./views.ts";
 
-/** Use cases of metering, which imports this domain and is not imported by it. `settle` charges what was used so far. */
+/**
+ * Use cases of the charging domain, which imports this domain and so cannot be imported here. `settle` charges what was
+ * used so far.
+ */
 export type ContractPorts = {
   readonly settle: Settle;
   readonly lockSpendable: LockSpendable;
@@ -83,7 +86,10 @@ function registerPriceIncreases({ app, database, clock, mutate }: HttpScope): vo
     "/api/v0/instances/pending-price-increases/",
     {
       config: { access: { operation: "api.instance.list_price_increases", permission: "instance_read" } },
-      schema: { summary: "List what hosts ask for staying longer", response: { 200: PriceIncreases } },
+      schema: {
+        summary: "List the price increases that hosts offer for a later end",
+        response: { 200: PriceIncreases },
+      },
     },
     async (request) => {
       const { userId } = identityOf(request);

@@ -16,7 +16,9 @@ export const PrepayBody = Type.Object(
 export const Prepaid = Type.Object({
   success: Type.Literal(true),
   timescale: Type.Number({ description: "Months that the whole deposit lasts." }),
-  discount_rate: Type.Number({ description: "What running costs less while it lasts, 0 to 0.5." }),
+  discount_rate: Type.Number({
+    description: "The discount on running while the deposit lasts, as a part of the price from 0 to 0.5.",
+  }),
   deposit: Type.Number({ description: "Dollars in the deposit now." }),
 });
 
@@ -43,8 +45,8 @@ const PriceIncrease = model("PriceIncrease", {
   new_bwd_cost: NullableNumber,
   old_platform_fee: Type.Number(),
   new_platform_fee: NullableNumber,
-  contract_end_date: Type.Number({ description: "When the rental ends as it stands." }),
-  ask_end_date: Type.Number({ description: "When it ends if this is accepted." }),
+  contract_end_date: Type.Number({ description: "The end of the rental now, in seconds since the epoch." }),
+  ask_end_date: Type.Number({ description: "The end of the rental if this is accepted, in seconds since the epoch." }),
   created_at: Type.Number(),
 });
 
@@ -55,7 +57,7 @@ export const PriceIncreases = Type.Object({
   pending_price_increases: Type.Array(PriceIncrease),
 });
 
-/** Exactly this key. Others are refused by the route: the framework leaves unknown keys alone. */
+/** A body with exactly this key. The route refuses other keys, which the framework would accept. */
 export const IncreaseBody = model(
   "PriceIncreaseChoice",
   { pending_price_increase_id: Type.Integer() },

@@ -1,4 +1,4 @@
-// What becomes of a deposit from which a returned payment is taken back.
+// Shrinks deposits from which a returned payment is taken back.
 import type { InstanceId, UserId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { invariant } from "../../../base/invariant.ts";
@@ -8,12 +8,12 @@ import { curveOf, noteUses, requireMachine } from "./deposit-service.ts";
 import { findDeposit, listDeposits, listOpenDeposits } from "./deposit-store.ts";
 import { monthPrice, reservationOf } from "./rules/deposit.ts";
 
-/** An open deposit whose instance the caller holds locked. */
+/** An open deposit whose instance the caller has locked. */
 export type LockedDeposit = { readonly id: InstanceId; readonly userId: UserId; readonly hostId: UserId };
 
 /**
- * Locks the instances of these users' open deposits, and other instances in the one order of all. Instances come before
- * accounts: the caller has none locked.
+ * Locks the instances of these users' open deposits and other instances, all in one order. Instances come before
+ * accounts, and the caller has none locked.
  */
 export async function lockDeposits(
   tx: Tx,
@@ -26,7 +26,7 @@ export async function lockDeposits(
     tx.db,
     instances.map(({ machineId }) => machineId),
   );
-  // A rental may have ended, and its deposit gone back, while the lock was waited for.
+  // While this transaction waited for the lock, a rental may have ended and its deposit been returned.
   const deposits = await listDeposits(tx.db, open);
   return instances.flatMap(({ id, userId, machineId }) => {
     const hostId = machines.get(machineId)?.hostId;
@@ -36,8 +36,8 @@ export async function lockDeposits(
 }
 
 /**
- * Lets the discounts of deposits follow what is left of them. An empty one is as one that is used up. What is left of
- * another earns the discount of that amount, and never more than it earned before. The caller holds the instances' locks.
+ * Lowers the discounts of deposits to what their rests earn, and never raises one. An empty deposit counts as used up.
+ * The caller holds the instances' locks.
  */
 export async function shrinkDeposits(tx: Tx, ids: readonly InstanceId[]): Promise<void> {
   for (const id of ids) {

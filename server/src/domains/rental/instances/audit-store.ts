@@ -1,4 +1,4 @@
-// What an audit and the reconciliation read of instances: facts alone.
+// Reads facts of instances for the audit and the reconciliation.
 import { sql } from "kysely";
 import type { InstanceId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
@@ -6,7 +6,7 @@ import type { Phase } from "./lifecycle/rules/lifecycle.ts";
 import type { RunKey } from "./run-store.ts";
 import type { StartEvidence } from "./start-evidence.ts";
 
-/** Instances that are not over, or were not at that moment; all that ever were when there is none. */
+/** Instances that are not over, or were not at that moment; all instances when there is no moment. */
 export async function listInstancesSince(db: Reader, since: Date | undefined): Promise<readonly InstanceId[]> {
   const rows = await db
     .selectFrom("instances")
@@ -29,9 +29,9 @@ export type AuditedRun = {
   readonly startedAt: Date;
   readonly lastCountedAt: Date;
   readonly meteredFromAt: Date | undefined;
-  /** When its host last said that it does not run yet. */
+  /** The time at which its host last reported that the run had not begun. */
   readonly notRunningAt: Date | undefined;
-  /** Until when it may cost anything; infinite without a request for its end, and undefined from before that rule. */
+  /** The end of chargeable time, in ms; infinite without a request for its end, undefined for runs before that rule. */
   readonly chargeableUntilMs: number | undefined;
 } & StartEvidence;
 
@@ -65,7 +65,7 @@ export async function listAuditedRuns(db: Reader, ids: readonly InstanceId[]): P
   }));
 }
 
-/** Terms that were replaced, as they are stored. */
+/** Replaced terms, as they are stored. */
 export type AuditedTerms = {
   readonly instanceId: InstanceId;
   readonly untilAt: Date;
@@ -80,7 +80,7 @@ export type AuditedTerms = {
   readonly discountPpm: number;
 };
 
-/** In the order in which they were replaced. */
+/** The replaced terms, in the order in which they were replaced. */
 export async function listAuditedTerms(db: Reader, ids: readonly InstanceId[]): Promise<readonly AuditedTerms[]> {
   const rows = await db
     .selectFrom("past_terms")
@@ -109,12 +109,12 @@ export type AuditedPhase = {
   readonly at: Date;
   readonly from: Phase | undefined;
   readonly phase: Phase;
-  /** Of the run that it led to. */
+  /** The generation of the run that the change led to. */
   readonly generation: number;
   readonly cause: string;
 };
 
-/** When each instance entered which phase, in order. */
+/** The changes of phase of each instance, in order. */
 export async function listAuditedPhases(db: Reader, ids: readonly InstanceId[]): Promise<readonly AuditedPhase[]> {
   const rows = await db
     .selectFrom("instance_events")
@@ -133,10 +133,10 @@ export async function listAuditedPhases(db: Reader, ids: readonly InstanceId[]):
   }));
 }
 
-/** How much of a run is stored as counted, and when that was stored last. */
+/** The stored counter of a run, and the time at which it was stored last. */
 export type CountedRun = { readonly runningMs: number; readonly at: Date };
 
-/** How long these runs have run, as it is stored. Those of lost hosts are left out: what is told of them counts no more. */
+/** The stored counters of these runs. Runs of lost hosts are left out, because later reports of them count nothing. */
 export async function listCounted(db: Reader, runs: readonly RunKey[]): Promise<ReadonlyMap<InstanceId, CountedRun>> {
   const { rows } = await sql<{ instance_id: InstanceId; running_ms: bigint; last_counted_at: Date }>`
     select run.instance_id, run.running_ms, run.last_counted_at

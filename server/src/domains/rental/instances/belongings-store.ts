@@ -1,7 +1,7 @@
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** How many instances of a user's are not gone; those that are being removed count until they are. */
+/** Counts a user's instances that are not over; those that are being removed count until they are. */
 export async function countInstancesOf(db: Reader, userId: UserId): Promise<number> {
   const row = await db
     .selectFrom("instances")

@@ -4,7 +4,7 @@ import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import type { CapScope } from "../../money/ledger/index.ts";
 
-/** The instances of a user, those that are over included, whose spending counts within a scope. */
+/** All instances of a user, ended ones included, whose spending counts within a scope. */
 export async function listInstanceIdsOfScope(
   db: Reader,
   userId: UserId,
@@ -23,7 +23,7 @@ export async function listInstanceIdsOfScope(
 /** An instance whose data costs something; one at rest has no container that may run. */
 export type StoredInstance = { readonly id: InstanceId; readonly nanosPerHour: Nanos; readonly isAtRest: boolean };
 
-/** What of a user's instances keeps data that is charged and counts within a scope, in id order. */
+/** A user's instances whose storage is charged and counts within a scope, in id order. */
 export async function listStoredInstances(
   db: Reader,
   userId: UserId,

@@ -1,7 +1,7 @@
 import type { CapScope } from "../../money/ledger/index.ts";
 import type { Instance } from "./instance.ts";
 
-/** Whose limits an instance's spending counts against: its account's, its own, and those that it was made with. */
+/** The scopes whose caps an instance's spending counts against: its account's, its own, and those of its order. */
 export function scopesOf({
   id,
   userId,

@@ -1,17 +1,17 @@
 import { STOP_SECONDS } from "../../../base/stop-times.ts";
 import type { LifecycleEvent, Phase } from "./lifecycle/rules/lifecycle.ts";
 
-/** A change of phase, as far as it decides until when the run that it found may cost anything. */
+/** The facts about a change of phase that decide until when the earlier run may cost anything. */
 export type RunChange = {
   readonly from: Phase;
   readonly to: Phase;
   readonly event: LifecycleEvent;
   readonly isNewRun: boolean;
-  /** How long the notice lasts that it leads to. */
+  /** Milliseconds of the eviction notice that the change begins. */
   readonly noticeMs: number;
 };
 
-/** `none` leaves a run as it is; `open` takes an end back that a withdrawn notice had set. */
+/** `none` leaves a run as it is; `open` takes back an end that a withdrawn eviction notice had set. */
 export type ChargeEnd =
   | { readonly kind: "none" }
   | { readonly kind: "open" }
@@ -21,9 +21,9 @@ const UP: ReadonlySet<Phase> = new Set(["starting", "running", "yielding"]);
 const LEAVING: ReadonlySet<Phase> = new Set(["stopping", "ending"]);
 
 /**
- * Until when a run may cost its renter anything after a change of phase. Somebody asked for its end, or another run takes
- * its place: then it may cost the time in which a host in touch stops it for certain, after its notice if it has one. A
- * host that stops later, or says so later, bears that itself.
+ * The end of the chargeable time of a run after a change of phase. A run whose end was asked for, or that another run
+ * replaces, may cost its eviction notice and the time in which a connected host certainly stops it. A host that stops
+ * it later, or reports that later, is not paid for the rest.
  */
 export function chargeEndOf(at: Date, { from, to, event, isNewRun, noticeMs }: RunChange): ChargeEnd {
   const after = (ms: number): ChargeEnd => ({

@@ -5,8 +5,8 @@ import { lockAnyInstance } from "./rentals/terms-service.ts";
 import { applyHappenings } from "./lifecycle/transitions.ts";
 
 /**
- * Stops an instance that is wanted to run and has nothing set aside for it, or only what it costs until it is stopped. Its
- * data is kept. False when that is not so any more: somebody stopped it, or gave it what it needs, before its lock was there.
+ * Stops an instance that should run and has nothing set aside, or only its cost until it has stopped. Its data is kept.
+ * False when the instance was stopped or paid before its lock was taken.
  */
 export async function stopUnpaid(tx: Tx, id: InstanceId, cause: "balance_empty" | "cap_reached"): Promise<boolean> {
   const instance = await lockAnyInstance(tx, id);

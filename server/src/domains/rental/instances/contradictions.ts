@@ -3,7 +3,7 @@ import type { Allowance, Said } from "./rules/counting.ts";
 import type { SpokenRun } from "./run-store.ts";
 import { UNREACHED_MS, WORD_MS } from "./start-evidence.ts";
 
-/** What a host says of a run and cannot be true. */
+/** A report of a host on a run that cannot be true. */
 export type Contradiction = {
   readonly machineId: MachineId;
   readonly kind: "traffic_beyond_line" | "traffic_below_proxied" | "impossible_start" | "unproven_start";
@@ -26,20 +26,22 @@ type Run = Pick<
   | "evidenceAt"
 >;
 
-/** Reports are on their way for less than this, and the clock of one server is set by less. */
+/** The bound of the time that reports travel, and by which the clock of one server is set. */
 const SLACK_MS = 10_000;
-/** The clocks of two servers differ by less than this. */
+/** The bound of the difference between the clocks of two servers. */
 const CLOCKS_APART_MS = 60_000;
-/** No container engine makes a disk, a network and a process in less. */
+/** No container engine creates a disk, a network and a process in less. */
 const FASTEST_START_MS = 100;
-/** What a machine carries beside its line to the internet, and what was sampled before it was measured. */
+/** Allows for traffic of the machine beside its uplink, and for samples from before the uplink was measured. */
 const BEYOND_LINE = 2n;
 export const LINE_SLACK_BYTES = 10_000_000_000n;
 
-/** A report of a run, and the clock by which it was heard. */
+/** A report on a run, and the server whose clock noted its time. */
 export type Heard = Said & { readonly byClock: number | undefined };
 
-/** What of this report contradicts what the server knows: the line, the order, and what the host said before. */
+/**
+ * Contradictions between this report and the facts that the server knows: the uplink, the order, and earlier reports.
+ */
 export function contradictionsOf(
   run: Run,
   heard: Heard,
@@ -60,7 +62,7 @@ function beyondLine(
   if (!isBeyond) return [];
   const facts = { instance_id: instanceId, received_bytes: Number(receivedBytes), sent_bytes: Number(sentBytes) };
   const carriedBytes = Number(carried(Math.max(receivedBytesPerMs, sentBytesPerMs)));
-  const detail = `Instance ${instanceId} is said to have moved more bytes than the line of machine ${machineId} carries in its life.`;
+  const detail = `Instance ${instanceId} is said to have moved more bytes than the uplink of machine ${machineId} carries in its life.`;
   return [
     {
       machineId,
@@ -72,8 +74,8 @@ function beyondLine(
 }
 
 /**
- * Only the first word of a run is about its start. The order may have been noted by the clock of another server, which
- * differs by seconds: of such a start nobody can say that it was too quick, and only that it was far too early.
+ * Only the first report on a run is about its start. The order may have been noted by the clock of another server,
+ * which differs by seconds: then a start can be called far too early, but not too quick.
  */
 function beforeOrder(run: Run, { runningMs, isRunning, at, byClock }: Heard): readonly Contradiction[] {
   const { instanceId, machineId, startedAt, meteredFromAt, notRunningAt, isSimulated } = run;
@@ -107,7 +109,7 @@ function beforeOrder(run: Run, { runningMs, isRunning, at, byClock }: Heard): re
   );
 }
 
-/** A container that runs for minutes can be reached, where it has a door. */
+/** A container that runs for minutes can be reached, if it has a port to reach. */
 function unreached(
   { instanceId, machineId, needsEvidence, evidenceAt }: Run,
   { runningMs, isRunning }: Said,

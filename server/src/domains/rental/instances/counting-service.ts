@@ -21,27 +21,27 @@ import { watchMachineTraffic, type LineRate } from "./traffic/machine-traffic.ts
 import { listSpokenRuns, storeCounters, type SpokenRun, type RaisedRun, type Usage } from "./run-store.ts";
 import { startMetering, makeDue } from "./settle-store.ts";
 
-/** What a host says of one run. */
+/** A host's report on one run. */
 export type Counted = {
   readonly machineId: MachineId;
   readonly seen: Pick<ObservedInstance, "instance_id" | "generation" | "state" | "counters" | "usage">;
   readonly gpuUse: GpuUse | undefined;
-  /** When it was heard. */
+  /** The time at which the report arrived. */
   readonly at: Date;
 };
 
-/** Where facts do not say what a line carries, nobody's carries more. */
+/** The speed of an uplink without a known measurement. */
 const MBPS_MAX = 100_000;
-/** A line carries more at times than was measured of it. */
+/** An uplink carries more at times than was measured. */
 const LINE_SLACK = 2;
 const BYTES_PER_MS_AND_MBPS = 125;
-/** Traffic that may wait for the next settlement; the price of more is charged at once. */
+/** Traffic that may wait for the next settlement; more is charged at once. */
 const UNCHARGED_BYTES_MAX = 1_000_000_000n;
 
 /**
- * Raises what runs counted (`countRun`), in time up to the end of the rental, of the run, and of what anybody saw of it.
- * What is now proven to run is charged from there on, and what is due sooner than it seemed is settled now. The caller
- * holds the locks of the machines, and has noted that they were heard.
+ * Raises the counters of runs (`countRun`), up to the end of the rental, of the run, and of the time in which the
+ * machine was seen. A run that is now proven to run is charged from that moment on, and a run that is due sooner than
+ * planned is settled now. The caller holds the locks of the machines, and has noted their heartbeats.
  */
 export async function raiseCounters(tx: Tx, counted: readonly Counted[]): Promise<void> {
   if (counted.length === 0) return;
@@ -75,7 +75,7 @@ export async function raiseCounters(tx: Tx, counted: readonly Counted[]): Promis
   await makeDue(tx, [...new Set(raised.filter(isDueNow).map(({ before }) => before.instanceId))]);
 }
 
-/** Flags the hosts whose words cannot be true. */
+/** Flags the hosts whose reports cannot be true. */
 export async function flagContradictions(tx: Tx, contradictions: readonly Contradiction[]): Promise<void> {
   if (contradictions.length === 0) return;
   const hostIds = await listHostIds(tx.db, [...new Set(contradictions.map(({ machineId }) => machineId))]);
@@ -85,7 +85,7 @@ export async function flagContradictions(tx: Tx, contradictions: readonly Contra
   }
 }
 
-/** Stores what was heard of machines that are gone, and had waited to be stored with the next. */
+/** Stores the last reports of machines that disconnected, which had waited to be stored with the next ones. */
 export async function storeLastCounters(
   tx: Tx,
   departures: readonly { readonly machineId: MachineId; readonly unstored: UnstoredCounters | undefined }[],
@@ -132,12 +132,12 @@ function allowanceOf(run: SpokenRun, at: Date, { spans, lines }: Proofs): Omit<A
   };
 }
 
-/** What a line is believed to carry: more than was declared, since lines do at times. */
+/** The believed speed of an uplink: more than was declared, because uplinks carry more at times. */
 export function rateOf(line: Line | undefined): LineRate {
   return { receivedBytesPerMs: bytesPerMs(line?.downMbps), sentBytesPerMs: bytesPerMs(line?.upMbps) };
 }
 
-/** What is newly said to have passed, machine by machine; those of which nothing is are left out. */
+/** The bytes newly reported for each machine; machines without any are left out. */
 function movedIn(raised: readonly Raised[]): ReadonlyMap<MachineId, MovedBytes> {
   const moved = new Map<MachineId, MovedBytes>();
   for (const { before, after } of raised) {
@@ -153,7 +153,7 @@ function movedIn(raised: readonly Raised[]): ReadonlyMap<MachineId, MovedBytes> 
   return moved;
 }
 
-/** Where what a run counted ends, from its beginning on. */
+/** The time at which the counted part of a run ends. */
 function countedUntil({ meteredFromAt, runningMs }: Pick<SpokenRun, "meteredFromAt" | "runningMs">): Date | undefined {
   return meteredFromAt && new Date(meteredFromAt.getTime() + Number(runningMs));
 }
@@ -184,13 +184,13 @@ function usageOf({ seen: { state, usage }, gpuUse }: Counted): Usage | undefined
   };
 }
 
-/** From when on an instance is metered, with the first run of it that is proven. */
+/** The first proven run of an instance, and the time from which the instance is metered by it. */
 function firstProof({ before, after }: Raised) {
   const isFirst = before.meteredFromAt === undefined && after.meteredFromAt !== undefined;
   return isFirst ? [{ instanceId: before.instanceId, at: after.meteredFromAt ?? after.at }] : [];
 }
 
-/** A run that is over is charged at once, and so is traffic that costs more than anybody has set aside for it. */
+/** True for a run that is over, and for traffic that costs more than was set aside for it. */
 function isDueNow({ before, after }: Raised): boolean {
   const bytes = after.receivedBytes + after.sentBytes;
   const isRaised = after.runningMs > before.runningMs || bytes > before.receivedBytes + before.sentBytes;

@@ -4,7 +4,7 @@ import { integers, timestamps } from "../../../db/arrays.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import type { RunKey } from "./run-store.ts";
 
-/** A run that its host says is running, and whose door no server has reached yet. */
+/** A run that its host reports as running, and whose port no server has reached yet. */
 export type UnreachedRun = {
   readonly instanceId: InstanceId;
   readonly generation: number;
@@ -12,8 +12,8 @@ export type UnreachedRun = {
 };
 
 /**
- * The unreached runs on machines that are connected to this server, the newest first: old ones, which may never answer,
- * keep none of the new ones waiting.
+ * The unreached runs on machines that are connected to this server, newest first, so that old ones which may never
+ * answer do not delay new ones.
  */
 export async function listUnreachedRuns(
   db: Reader,
@@ -34,7 +34,10 @@ export async function listUnreachedRuns(
   return rows;
 }
 
-/** Notes that the doors of these runs were reached now, and returns how many were reached first. The caller holds the locks of their machines. */
+/**
+ * Notes that these runs were reached now, and returns the number of those reached for the first time. The caller holds
+ * the locks of their machines.
+ */
 export async function storeEvidence(tx: Tx, runs: readonly RunKey[]): Promise<number> {
   const { rows } = await sql`
     update instance_runs run set evidence_at = ${tx.now}::timestamptz
@@ -47,12 +50,12 @@ export async function storeEvidence(tx: Tx, runs: readonly RunKey[]): Promise<nu
   return rows.length;
 }
 
-/** The word of a host that a run has not begun, and when it was heard. */
+/** A host's report that a run has not begun, and the time of the report. */
 export type NotRunning = RunKey & { readonly at: Date };
 
 /**
- * Notes of these runs, as far as none is proven, that their host said so. It was true when it was heard: how long it waits
- * to be stored takes no running time from the host, and makes no contradiction of its next word.
+ * Notes for these runs, while they are unproven, that their host reported them as not begun. The time is that of the
+ * report: waiting to be stored takes no running time from the host, and makes no contradiction of its next report.
  */
 export async function noteNotRunning(tx: Tx, said: readonly NotRunning[]): Promise<void> {
   if (said.length === 0) return;

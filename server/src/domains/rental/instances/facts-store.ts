@@ -5,7 +5,7 @@ import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import type { DesiredState, Phase } from "./lifecycle/rules/lifecycle.ts";
 
-/** What those who run instances on somebody's behalf look at again and again: the little that changes. */
+/** The facts of an instance that other domains read again and again for the instances that they manage. */
 export type InstanceFacts = {
   readonly id: InstanceId;
   readonly machineId: MachineId;
@@ -13,14 +13,14 @@ export type InstanceFacts = {
   readonly desired: DesiredState;
   readonly phaseSinceAt: Date;
   readonly generation: number;
-  /** For its devices alone, and for its disk alone. */
+  /** Prices for the devices alone, and for the disk alone. */
   readonly deviceNanosPerHour: Nanos;
   readonly diskNanosPerHour: Nanos;
-  /** What its host said last of the present generation; undefined until it said something. */
+  /** The host's last report on the present generation; undefined before the first. */
   readonly observed: { readonly state: string; readonly statusMsg: string } | undefined;
 };
 
-/** Those of these that exist, whoever owns them and whether they are over or not. */
+/** The existing instances among these ids, of any owner, ended or not. */
 export async function listInstanceFacts(
   db: Reader,
   ids: readonly InstanceId[],

@@ -1,12 +1,12 @@
-// What an audit reads of faults of hosts.
+// Reads faults of hosts for the audit.
 import { sql } from "kysely";
 import type { Reader } from "../../../db/transaction.ts";
 import type { RunKey } from "./run-store.ts";
 
-/** A fault that was made good: what its renter was given back. */
+/** A fault that was refunded, with the amount. */
 export type AuditedFault = RunKey & { readonly creditedNanos: bigint };
 
-/** Those that were made good since a moment, and those of these runs. */
+/** The faults that were refunded since a moment, and those of these runs. */
 export async function listAuditedFaults(
   db: Reader,
   { since, runs }: { readonly since: Date | undefined; readonly runs: readonly RunKey[] },

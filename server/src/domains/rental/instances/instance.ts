@@ -14,11 +14,13 @@ export type Instance = {
   readonly templateHashId: string | undefined;
   readonly label: string | undefined;
   readonly isBid: boolean;
-  /** What its own host runs on idle devices: below every bid, and free of charge. */
+  /** True for a background job of its own host: below every bid, and free of charge. */
   readonly isBackground: boolean;
-  /** For the whole rental: the agreed price, or the bid. */
+  /** The agreed price or the bid, for the whole rental. */
   readonly priceNanosPerHour: Nanos;
-  /** What prepaying takes off the price while the deposit lasts, in millionths; 0 for a rental that is not reserved. */
+  /**
+   * The discount of prepaid running time in millionths, while the deposit lasts; 0 for a rental that is not reserved.
+   */
   readonly discountPpm: number;
   readonly storageNanosPerGbMonth: Nanos;
   readonly inetUpNanosPerGb: Nanos;
@@ -31,41 +33,41 @@ export type Instance = {
   readonly phase: Phase;
   readonly phaseCause: string;
   readonly phaseSinceAt: Date;
-  /** Until when it may stay in its phase; undefined where waiting is the right thing to do. */
+  /** The deadline of its phase; undefined when it may wait. */
   readonly deadlineAt: Date | undefined;
   readonly generation: number;
-  /** Of its container: grows when that is to be made anew. */
+  /** The revision of its container, which grows when that is to be created again. */
   readonly revision: number;
   readonly observed: Observation | undefined;
-  /** What is wrong with the devices that it holds; empty when nothing is. */
+  /** The problem of the devices that it holds; empty when there is none. */
   readonly deviceProblem: string;
   readonly holdId: HoldId | undefined;
-  /** Whose limits its spending counts against, besides its account's and its own. */
+  /** The scopes whose caps its spending counts against, besides its account's and its own. */
   readonly capScopes: readonly CapScope[];
   readonly createdAt: Date;
   readonly endAt: Date;
 };
 
-/** What its traffic may cost, as of its last settlement. */
+/** The limit of its traffic costs, as of its last settlement. */
 export type InstanceTraffic = {
-  /** What its renter set; undefined for the budget. */
+  /** The limit that its renter set; undefined for the budget. */
   readonly limitNanos: Nanos | undefined;
   readonly spentNanos: Nanos;
-  /** Of the budget; undefined where a limit is set. */
+  /** The rest of the budget; undefined when a limit is set. */
   readonly leftNanos: Nanos | undefined;
   readonly isReached: boolean;
 };
 
-/** What the host last said of it. */
+/** The last report of its host. */
 export type Observation = {
   readonly generation: number;
   readonly state: string;
   readonly statusMsg: string;
   readonly ports: Readonly<Record<string, number>>;
-  /** Of the SSH server in front of it, as in `known_hosts` without the name. */
+  /** The key of the SSH server in front of it, as in `known_hosts` without the name. */
   readonly sshHostKey: string | undefined;
   readonly at: Date;
 };
 
-/** Who changed something, for the event log: `user:7`, `host:3`, `market`, `rule`. */
+/** The actor of a change, for the event log: `user:7`, `host:3`, `market`, `rule`. */
 export type Actor = string;

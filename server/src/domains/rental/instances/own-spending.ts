@@ -8,8 +8,8 @@ import type { Instance } from "./instance.ts";
 export type Spender = Pick<Identity, "apiKeyId">;
 
 /**
- * Refuses a key with a cap what is paid under another key: its own cap would not count that. `payers` are the keys under
- * which `what` is charged.
+ * Refuses a key with a cap any spending that is paid under another key, because its own cap would not count that.
+ * `payers` are the keys under which `what` is charged.
  */
 export async function requireOwnSpending(
   db: Reader,
@@ -20,7 +20,10 @@ export async function requireOwnSpending(
   await refuseCapped(db, `key:${apiKeyId}`, what);
 }
 
-/** The same for an instance. Without a key the server itself acts, by orders that were checked before. */
+/**
+ * Refuses a key with a cap an instance of another key. Without a key the server itself acts, by orders that were
+ * checked before.
+ */
 export async function requireOwnInstance(
   db: Reader,
   apiKeyId: ApiKeyId | undefined,

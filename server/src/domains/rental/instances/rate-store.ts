@@ -4,16 +4,19 @@ import { nanos, ZERO, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { parseCapScope, type CapScope } from "../../money/ledger/index.ts";
 
-/** What a user's instances cost in an hour, paid from credit, as long as nothing changes. Traffic is not known before. */
+/** The hourly cost of a user's instances paid from credit, as long as nothing changes. Traffic is not known before. */
 export type InstanceCost = {
   readonly runningNanosPerHour: Nanos;
-  /** Of all that keep data, whether they run or not. */
+  /** The storage of all instances that keep data, running or not. */
   readonly storageNanosPerHour: Nanos;
 };
 
 export const NO_COST: InstanceCost = { runningNanosPerHour: ZERO, storageNanosPerHour: ZERO };
 
-/** Of each of these users who has instances. What a deposit pays is left out; so is what only waits to run. */
+/**
+ * The hourly cost for each of these users who has instances. Prepaid running time and instances that only wait are left
+ * out.
+ */
 export async function listInstanceCosts(
   db: Reader,
   userIds: readonly UserId[],
@@ -38,10 +41,10 @@ export async function listInstanceCosts(
   );
 }
 
-/** What counts within one scope and is paid from credit, in an hour. */
+/** The hourly cost within one scope that is paid from credit. */
 export type ScopeCost = { readonly runningNanosPerHour: bigint; readonly storageNanosPerHour: bigint };
 
-/** Of what these users' instances cost, what counts within each of these scopes; a scope without any is left out. */
+/** The hourly cost of these users' instances within each of these scopes; a scope without any is left out. */
 export async function listScopeCosts(
   db: Reader,
   userIds: readonly UserId[],

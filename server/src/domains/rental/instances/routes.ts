@@ -47,7 +47,7 @@ import { readTrafficLimit } from "./traffic/traffic-limit.ts";
 import { changeTrafficLimit, type SettleInstance } from "./traffic/traffic-service.ts";
 import type { InstanceRecord } from "./views.ts";
 
-/** Characters of a label at a rename; a creation takes 256. */
+/** Bound of a label's characters at a rename; a creation takes 256. */
 const LABEL_LENGTH_MAX = 1024;
 
 const SHOWS_PER_BATCH = 64;
@@ -100,7 +100,7 @@ function registerReading({ app, database, clock }: HttpScope, view: Omit<Viewpoi
   const viewpoint = () => ({ ...view, now: clock.now() });
   const records = (request: FastifyRequest) =>
     listInstanceRecords(database.kysely, identityOf(request).userId, viewpoint());
-  // Clients poll this: what they ask at the same time is read together.
+  // Clients poll this operation: simultaneous reads are done together.
   const shows = new MicroBatcher<ShowRequest, InstanceRecord | undefined>({
     maxBatch: SHOWS_PER_BATCH,
     run: (requests) => showInstances(database.kysely, requests, viewpoint()),
@@ -128,7 +128,10 @@ function registerReading({ app, database, clock }: HttpScope, view: Omit<Viewpoi
     "/api/v0/instances/filters/",
     {
       config: { access: { operation: "api.instance.filters", permission: "instance_read" } },
-      schema: { summary: "By which values the caller's instances can be filtered", response: { 200: FilterValues } },
+      schema: {
+        summary: "List the values by which the caller's instances can be filtered",
+        response: { 200: FilterValues },
+      },
     },
     async (request) => ({ filters: filterValuesOf(await records(request)) }),
   );
@@ -158,7 +161,7 @@ function registerHistory({ app, database }: HttpScope): void {
     {
       config: { access: { operation: "api.instance.events", permission: "instance_read" } },
       schema: {
-        summary: "What has happened to an instance, newest first",
+        summary: "List the events of an instance, newest first",
         params: IdParams,
         querystring: EventQuery,
         response: { 200: Events },
@@ -206,7 +209,7 @@ function registerChanges({ app, mutate }: HttpScope, settle: SettleInstance): vo
         nullMembers: ["traffic_limit"],
       },
       schema: {
-        summary: "Start, stop or label an instance, or set what its traffic may cost",
+        summary: "Start, stop or label an instance, or limit the cost of its traffic",
         params: IdParams,
         body: UpdateBody,
         response: { 200: Done },

@@ -8,7 +8,7 @@ import type { StartEvidence } from "./start-evidence.ts";
 /** One run of an instance: what happens under one generation. */
 export type RunKey = { readonly instanceId: InstanceId; readonly generation: number };
 
-/** Makes runs that begin now. Behind a real container with a shell stands a door, which the server has to reach. */
+/** Inserts runs that begin now. A real container with a shell has a port that the server must reach as evidence. */
 export async function insertRuns(tx: Tx, runs: readonly RunKey[]): Promise<void> {
   if (runs.length === 0) return;
   await sql`
@@ -25,7 +25,7 @@ export async function insertRuns(tx: Tx, runs: readonly RunKey[]): Promise<void>
   `.execute(tx.db);
 }
 
-/** What a run used of its machine when its host last looked. */
+/** A run's use of its machine in the host's last sample. */
 export type Usage = {
   readonly cpuPercent: number | undefined;
   readonly memoryBytes: number | undefined;
@@ -34,34 +34,37 @@ export type Usage = {
   readonly gpuTemperatureC: number | undefined;
 };
 
-/** A run that its host speaks of, with what bounds its counters. */
+/** A reported run, with the bounds of its counters. */
 export type SpokenRun = RunKey &
   CountedRun &
   StartEvidence & {
     readonly machineId: MachineId;
-    /** Of its instance: the present generation, the end of the rental, and whether nothing is left of it. */
+    /** Facts of its instance: the present generation, the end of the rental, and whether it has ended. */
     readonly presentGeneration: number;
     readonly endAt: Date;
     readonly isInstanceOver: boolean;
-    /** From here on nobody saw it; undefined while somebody does. */
+    /** The end of its observed time; undefined while it goes on. */
     readonly closedAt: Date | undefined;
-    /** After this it costs its renter nothing, whatever its host says; undefined while it is to run. */
+    /** The end of its chargeable time, for any report of its host; undefined while it is to run. */
     readonly chargeableUntilAt: Date | undefined;
-    /** Up to where the runs before it are counted, and when the first after it was proven to begin: two never run at once. */
+    /** The counted end of the previous runs, and the proven beginning of the next one: two never run at once. */
     readonly previousEndAt: Date | undefined;
     readonly nextMeteredFromAt: Date | undefined;
-    /** When its host last said that it does not run yet; undefined if it never did. */
+    /** The time at which its host last reported that it does not run yet; undefined if it never did. */
     readonly notRunningAt: Date | undefined;
-    /** Whose clocks noted when it was ordered and when it did not run yet; undefined where that is not known. */
+    /** The clocks that noted its order and that it did not run yet; undefined when unknown. */
     readonly startedByClock: number | undefined;
     readonly notRunningByClock: number | undefined;
     readonly isSimulated: boolean;
-    /** Whether its traffic costs anything, and how much of it is not charged yet. */
+    /** True when its traffic costs anything, and the bytes that are not charged yet. */
     readonly isTrafficPriced: boolean;
     readonly chargedBytes: bigint;
   };
 
-/** The runs that these machines speak of, in the order in which they began; of what runs elsewhere they may say nothing. The caller holds their locks. */
+/**
+ * The reported runs on these machines, in the order in which they began; a machine may not report on runs elsewhere.
+ * The caller holds their locks.
+ */
 export async function listSpokenRuns(
   tx: Tx,
   spoken: readonly { readonly machineId: MachineId; readonly instanceId: number; readonly generation: number }[],
@@ -112,12 +115,12 @@ export async function listSpokenRuns(
   }));
 }
 
-/** What a run has counted, and up to when it may have counted since. */
+/** The counters of a run, and the time up to which it may have counted since. */
 export type RunMark = Pick<CountedRun, "runningMs" | "receivedBytes" | "sentBytes" | "lastCountedAt"> & {
   readonly closedAt: Date | undefined;
 };
 
-/** Where the counters of a run are; undefined when there is no such run. The caller holds the lock of its machine. */
+/** The counters of a run; undefined when there is no such run. The caller holds the lock of its machine. */
 export async function findRunMark(tx: Tx, { instanceId, generation }: RunKey): Promise<RunMark | undefined> {
   const row = await tx.db
     .selectFrom("instance_runs")
@@ -135,7 +138,7 @@ export async function findRunMark(tx: Tx, { instanceId, generation }: RunKey): P
   };
 }
 
-/** What is stored of a run after a report: its counters, and what it uses now. */
+/** The stored facts of a run after a report: its counters, and its present use. */
 export type RaisedRun = RunKey & CountedRun & { readonly usage: Usage | undefined };
 
 export async function storeCounters(tx: Tx, runs: readonly RaisedRun[]): Promise<void> {
@@ -164,8 +167,8 @@ export async function storeCounters(tx: Tx, runs: readonly RaisedRun[]): Promise
 }
 
 /**
- * Notes until when somebody saw these runs, which are over, and with each all before it: what is told of the time after
- * that counts nothing. One that was over before stays as it was.
+ * Notes the end of the observed time of these ended runs, and of all runs before each: later reports count nothing. A
+ * run that was closed before stays as it was.
  */
 export async function closeRuns(tx: Tx, runs: readonly (RunKey & { readonly at: Date })[]): Promise<void> {
   if (runs.length === 0) return;
@@ -180,12 +183,12 @@ export async function closeRuns(tx: Tx, runs: readonly (RunKey & { readonly at: 
   `.execute(tx.db);
 }
 
-/** Until when a run may cost anything; undefined for as long as it runs. */
+/** The end of a run's chargeable time; undefined for as long as it runs. */
 export type RunEnd = RunKey & { readonly at: Date | undefined };
 
 /**
- * Notes until when these runs, and each before them, may cost their renters anything. An earlier end stays, unless a
- * withdrawn notice takes it back.
+ * Notes the end of the chargeable time of these runs, and of each before them. An earlier end stays, unless a withdrawn
+ * eviction notice takes it back.
  */
 export async function setChargeEnds(tx: Tx, runs: readonly RunEnd[]): Promise<void> {
   if (runs.length === 0) return;
@@ -202,7 +205,7 @@ export async function setChargeEnds(tx: Tx, runs: readonly RunEnd[]): Promise<vo
   `.execute(tx.db);
 }
 
-/** What these runs last used; those of which nothing is known are left out. */
+/** The last use of these runs; runs without a sample are left out. */
 export async function listUsage(db: Reader, runs: readonly RunKey[]): Promise<ReadonlyMap<InstanceId, Usage>> {
   const { rows } = await sql<{ instance_id: InstanceId; usage: Usage }>`
     select run.instance_id, run.usage

@@ -17,7 +17,7 @@ const Price = model("PriceBreakdown", {
 const Allowed = model("AllowedAction", { allowed: Type.Boolean(), reason: Type.Optional(Type.String()) });
 export const State = Type.Union([Type.Literal("running"), Type.Literal("stopped")]);
 
-/** In dollars an hour for the whole rental. */
+/** Bids in dollars an hour for the whole rental. */
 const Bids = {
   winning_bid: Nullable(Type.Number({ description: "The highest bid that this one has to beat." })),
   bid_to_run_now: Nullable(Type.Number({ description: "The lowest bid that would run now; null when none would." })),
@@ -40,12 +40,14 @@ export const Instance = model("Instance", {
   template_hash_id: NullableText,
   template_name: NullableText,
   is_bid: Type.Boolean(),
-  is_reserved: Type.Boolean({ description: "A deposit pays its running time at a discount." }),
-  is_simulated: Type.Boolean({ description: "It runs on a simulated host: no real container exists." }),
+  is_reserved: Type.Boolean({ description: "True when a deposit pays its running time at a discount." }),
+  is_simulated: Type.Boolean({ description: "True when it runs on a simulated host, without a real container." }),
   gpu_is_declared: Type.Boolean(),
   start_date: Type.Number(),
   end_date: Type.Number(),
-  deletes_at: Type.Number({ description: "When it is deleted, two days after its end date, unless that is extended." }),
+  deletes_at: Type.Number({
+    description: "The time of its deletion, two days after its end date, unless that is extended.",
+  }),
   duration: Type.Number(),
   uptime_mins: NullableNumber,
   client_run_time: Type.Number(),
@@ -132,7 +134,7 @@ export const Instance = model("Instance", {
   traffic_limit_source: Type.Union([Type.Literal("budget"), Type.Literal("renter")], {
     description: "`budget` grows with running time until the renter sets a limit",
   }),
-  traffic_limit_reached: Type.Boolean({ description: "It may not run until the limit is raised" }),
+  traffic_limit_reached: Type.Boolean({ description: "True when it may not run until the limit is raised" }),
   credit_balance: NullableNumber,
   credit_discount: NullableNumber,
   credit_discount_max: Type.Number(),
@@ -149,7 +151,7 @@ export const Instance = model("Instance", {
         stops_at: Type.Number(),
         ...Bids,
       },
-      { description: "The notice under which it still runs, since a higher claim needs its devices." },
+      { description: "The eviction notice under which it still runs, because a higher claim needs its devices." },
     ),
   ),
   waiting_for: Nullable(
@@ -159,14 +161,16 @@ export const Instance = model("Instance", {
         reason: Type.Union([
           Type.Literal("outbid", { description: "Its bid is too low." }),
           Type.Literal("devices", { description: "Its devices are not free yet, and no bid would change that." }),
-          Type.Literal("slice", { description: "It, or who has just resumed in its place, has its minimum slice." }),
+          Type.Literal("slice", {
+            description: "It, or the instance that has just resumed in its place, has its minimum slice.",
+          }),
           Type.Literal("host", { description: "The host is away." }),
         ]),
-        ahead: Type.Integer({ description: "How many of those that wait for this machine rank before it." }),
+        ahead: Type.Integer({ description: "The number of waiting instances on this machine that rank before it." }),
         ...Bids,
         resumes_no_earlier_than: NullableNumber,
       },
-      { description: "What it waits for, although it is wanted to run." },
+      { description: "The reason why it waits although it should run." },
     ),
   ),
   maintenance: Type.Array(
@@ -176,7 +180,7 @@ export const Instance = model("Instance", {
       maintenance_category: Type.String(),
       maintenance_reason: Type.String(),
     }),
-    { description: "When the host looks after its machine: expect interruptions." },
+    { description: "Planned maintenance by the host: expect interruptions." },
   ),
   volume_info: Type.Array(Type.Object({ id: Type.Integer(), avail_space: Type.Number(), total_space: Type.Number() })),
   actions: Type.Object({ start: Allowed, stop: Allowed, reboot: Allowed, recycle: Allowed, destroy: Allowed }),
@@ -214,7 +218,7 @@ export const CreateBody = Type.Object(
     max_dph: Type.Optional(
       Type.Number({
         description:
-          "Dollars an hour that the rental may cost at most, GPUs and disk together; 410 when it costs more.",
+          "The highest price of the rental in dollars an hour, GPUs and disk together; 410 when it costs more.",
       }),
     ),
     target_state: Type.Optional(State),
@@ -239,20 +243,25 @@ export const CreateAnswer = model("NewInstance", {
   instance_api_key: Type.String(),
   ask_id: Type.Integer(),
   dph_total: Type.Optional(Type.Number({ description: "Dollars an hour that were agreed, GPUs and disk." })),
-  dph_base: Type.Optional(Type.Number({ description: "Of it for the GPUs, while it runs; of a bid what it offers." })),
-  storage_total_cost: Type.Optional(Type.Number({ description: "Of it for the disk, also while stopped." })),
+  dph_base: Type.Optional(
+    Type.Number({ description: "The part of it for the GPUs, while it runs; for a bid the bid." }),
+  ),
+  storage_total_cost: Type.Optional(Type.Number({ description: "The part of it for the disk, also while stopped." })),
   storage_cost: Type.Optional(Type.Number({ description: "Dollars per GB and month of the disk." })),
   inet_up_cost: Type.Optional(Type.Number({ description: "Dollars per GB sent." })),
   inet_down_cost: Type.Optional(Type.Number({ description: "Dollars per GB received." })),
   end_date: Type.Optional(Type.Number({ description: "Unix time at which the contract ends." })),
 });
 
-/** The creation of one instance can be asked about without that anything is made. */
+/** The body of one creation, which can also be a dry run. */
 export const CreateOneBody = Type.Object(
   {
     ...CreateBody.properties,
     dry_run: Type.Optional(
-      Type.Boolean({ description: "Only says what it would cost, and whether it would start; nothing is made." }),
+      Type.Boolean({
+        description:
+          "A dry run: the answer says what the instance would cost and whether it would start, and nothing is created.",
+      }),
     ),
   },
   { additionalProperties: true },
@@ -267,16 +276,18 @@ export const ForecastAnswer = model("RentalForecast", {
   price: Type.Object({
     gpu_per_hour: Type.Number(),
     disk_per_hour: Type.Number(),
-    volume_per_hour: Type.Number({ description: "Of the volume that `volume_info` rents with it; 0 without one." }),
+    volume_per_hour: Type.Number({
+      description: "The price of the volume that `volume_info` rents with it; 0 without one.",
+    }),
     total_per_hour: Type.Number(),
     inet_up_per_gb: Type.Number(),
     inet_down_per_gb: Type.Number(),
   }),
   hold: Type.Number({ description: "Dollars that are set aside when it starts." }),
-  balance: Type.Number({ description: "Dollars, less what has been used already." }),
+  balance: Type.Number({ description: "Dollars, less use that is not charged yet." }),
   balance_lasts_hours: Type.Object(
     { now: Hours, after: Hours },
-    { description: "With all that runs and is stored now, and with this rental besides." },
+    { description: "The hours that the balance lasts at the present cost, and with this rental." },
   ),
   caps: Type.Array(
     model("ForecastCap", {
@@ -285,9 +296,9 @@ export const ForecastAnswer = model("RentalForecast", {
       scope_id: Type.Integer(),
       period: Type.String({ description: "day, month or total" }),
       limit: Type.Number(),
-      left: Type.Number({ description: "Dollars that it leaves now, without this rental." }),
+      left: Type.Number({ description: "Dollars that the cap leaves now, without this rental." }),
     }),
-    { description: "Those that the rental would count against." },
+    { description: "The caps that the rental would count against." },
   ),
   would_start: Type.Boolean(),
   reason: Nullable(Type.Object({ error: Type.String(), msg: Type.String() })),
@@ -350,7 +361,7 @@ export const Page = Type.Object({
 export const EventQuery = Type.Object(
   {
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 500, description: "The newest so many; 100 by default." }),
+      Type.Integer({ minimum: 1, maximum: 500, description: "The number of newest events; 100 by default." }),
     ),
   },
   { additionalProperties: true },
@@ -362,11 +373,11 @@ export const Events = Type.Object({
     model("InstanceEvent", {
       at: Type.Number(),
       actor: Type.String({
-        description: "Who caused it: `user`, `instance_key`, `host`, `market`, `rule` or `system`.",
+        description: "The actor who caused it: `user`, `instance_key`, `host`, `market`, `rule` or `system`.",
       }),
       cause: Type.String({ description: "A stable word, see docs/bidding.md." }),
       from: NullableText,
-      to: Type.String({ description: "What the control plane has committed to since then." }),
+      to: Type.String({ description: "The phase that the control plane has committed to since then." }),
       message: Type.String(),
     }),
   ),
@@ -375,7 +386,7 @@ export const Events = Type.Object({
 export const Listing = Type.Object({ instances_found: Type.Integer(), instances: Type.Array(Instance) });
 export const Shown = Type.Object({ instances: Nullable(Instance) });
 
-/** Each combination that there is, once. */
+/** Each existing combination once. */
 export const FilterValues = Type.Object({
   filters: Type.Array(
     model("InstanceFilter", { actual_status: NullableText, verification: Type.String(), gpu_name: Type.String() }),

@@ -49,28 +49,28 @@ export type InstanceRequest = {
   readonly userId: UserId;
   readonly instanceId: number;
   readonly actor: Actor;
-  /** The key that asks; absent where the server itself acts. */
+  /** The key that makes the request; absent when the server itself acts. */
   readonly apiKeyId?: ApiKeyId;
 };
 
 /** A destroyed instance is shown as destroyed for ten minutes. */
 const TOMBSTONE_MS = 600_000;
 
-/** The caller's instance as it is; undefined for what is not the caller's. */
+/** The caller's instance without a lock; undefined for any other. */
 export async function findInstanceOf(db: Reader, userId: UserId, instanceId: number): Promise<Instance | undefined> {
   const id = toId(instanceId);
   const [instance] = id === undefined ? [] : await listInstancesById(db, [id]);
   return instance?.userId === userId ? instance : undefined;
 }
 
-/** Locks the caller's instance with its machine; to anybody else it does not exist. */
+/** Locks the caller's instance with its machine; throws `not_found` for any other. */
 export async function requireInstance(tx: Tx, request: InstanceRequest): Promise<Instance> {
   const instance = await lockInstanceOf(tx, request);
   if (instance === undefined) throw noSuchInstance(request.instanceId);
   return instance;
 }
 
-/** The same, with undefined for what is not the caller's. */
+/** Locks the caller's instance with its machine; undefined for any other. */
 export async function lockInstanceOf(
   tx: Tx,
   { userId, instanceId }: Omit<InstanceRequest, "actor">,
@@ -107,8 +107,8 @@ export async function startInstance(tx: Tx, request: InstanceRequest): Promise<v
 }
 
 /**
- * Holds what the instance must be able to pay at another price, if it has something set aside: never less than that, since
- * it covers what has accrued. The next settlement, which is due now, makes it what it has to be.
+ * Replaces the hold of an instance by one at another price, if it has one: never less than that, since it covers
+ * accrued use. The next settlement, which is due now, adjusts it.
  */
 export async function setCreditAsideAnew(tx: Tx, instance: Instance, what: string): Promise<void> {
   const { holdId } = instance;
@@ -126,7 +126,7 @@ async function setAsideAnew(tx: Tx, instance: Instance, what: string): Promise<v
   await makeDue(tx, [instance.id]);
 }
 
-/** `what` of the instance needs it, for the refusal. */
+/** Places a hold for an instance; `what` names the instance in the refusal. */
 async function holdFor(
   tx: Tx,
   instance: Instance,
@@ -142,7 +142,7 @@ async function holdFor(
   await setHold(tx, instance.id, hold.holdId);
 }
 
-/** Nothing for the running time that a deposit is good for. */
+/** The amount of the hold, without running time that a deposit pays. */
 async function amountToSetAside(tx: Tx, instance: Instance): Promise<Nanos> {
   const amount = holdAmount(instance);
   if (instance.discountPpm === 0) return amount;
@@ -150,7 +150,7 @@ async function amountToSetAside(tx: Tx, instance: Instance): Promise<Nanos> {
   return deposit < amount ? amount : holdAmount({ ...instance, priceNanosPerHour: 0n });
 }
 
-/** Wants it stopped with its data kept. */
+/** Stops an instance and keeps its data. */
 export async function stopInstance(tx: Tx, request: InstanceRequest): Promise<void> {
   const instance = await requireInstance(tx, request);
   requireEnder(instance, request.actor);
@@ -158,19 +158,19 @@ export async function stopInstance(tx: Tx, request: InstanceRequest): Promise<vo
   await apply(tx, instance, "stopRequested", request.actor, "stopped");
 }
 
-/** Stops and starts the container in place; it keeps its devices. */
+/** Restarts the container in place; it keeps its devices. */
 export async function rebootInstance(tx: Tx, request: InstanceRequest): Promise<void> {
   await apply(tx, await requireInstance(tx, request), "rebootRequested", request.actor, "running");
 }
 
-/** Ends it for good: container and data go, its key dies at once. */
+/** Destroys an instance: container and data are deleted, and its key stops working at once. */
 export async function destroyInstance(tx: Tx, request: InstanceRequest): Promise<void> {
   const instance = await requireInstance(tx, request);
   requireEnder(instance, request.actor);
   await destroy(tx, instance, request.actor, "destroy_requested");
 }
 
-/** The same for what another domain made, such as the workers of an endpoint group; one that is over is no error. */
+/** Destroys an instance of another domain, such as a worker of an endpoint group; does nothing if it is over. */
 export async function destroyIfPresent(
   tx: Tx,
   { userId, instanceId, actor, cause }: Omit<InstanceRequest, "instanceId"> & { instanceId: InstanceId; cause: string },
@@ -183,7 +183,7 @@ export async function destroyIfPresent(
   return "destroyed";
 }
 
-/** Locks the machines of many instances in one go, before each is destroyed: one after the other could go in a circle. */
+/** Locks the machines of many instances at once, before each is destroyed: one after the other could deadlock. */
 export async function lockMachinesOf(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
   await lockMachines(tx, await listMachineIdsOfInstances(tx.db, instanceIds));
 }
@@ -227,8 +227,8 @@ export type Viewpoint = {
 };
 
 /**
- * What users see of single instances, one answer for each request in order: the record, shortly after its end a tombstone,
- * then nothing.
+ * The views of single instances, one answer for each request in order: the record, a tombstone shortly after its end,
+ * then undefined.
  */
 export async function showInstances(
   db: Reader,
@@ -252,7 +252,7 @@ export async function showInstances(
   });
 }
 
-/** Everything that a user has, in id order. */
+/** All instances of a user, in id order. */
 export async function listInstanceRecords(
   db: Reader,
   userId: UserId,

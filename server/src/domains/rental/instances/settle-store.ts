@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { InstanceId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 
-/** A run that was proven for the first time, and from when on. */
+/** A run that was proven for the first time, and the time of the proof. */
 export type FirstProof = { readonly instanceId: InstanceId; readonly at: Date };
 
-/** Has everything of these charged from their first proven running on, and each run of them from its own. */
+/** Begins the metering of these instances at their first proven running time, and of each run at its own. */
 export async function startMetering(tx: Tx, proven: readonly FirstProof[]): Promise<void> {
   if (proven.length === 0) return;
   await sql`
@@ -25,7 +25,7 @@ export async function startMetering(tx: Tx, proven: readonly FirstProof[]): Prom
   `.execute(tx.db);
 }
 
-/** Makes instances due to be settled now: those that have cost anything, have something set aside, or are due anyway. */
+/** Makes instances due to be settled now, if they have cost anything, have a hold, or are due anyway. */
 export async function makeDue(tx: Tx, ids: readonly InstanceId[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`

@@ -12,7 +12,7 @@ import type { EncryptedLaunch } from "../templates/index.ts";
 import type { Actor, Instance, InstanceTraffic, Observation } from "./instance.ts";
 import { deadlineOf, type Phase } from "./lifecycle/rules/lifecycle.ts";
 
-/** Told to every process whenever the desired set of these machines changed. */
+/** Tells every process when the desired set of these machines changed. */
 export const DESIRED_CHANNEL = "desired_changed";
 
 export async function notifyDesired(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
@@ -40,7 +40,7 @@ export type NewInstance = Omit<
   | "createdAt"
   | "traffic"
 > & {
-  /** What its traffic may cost; nothing that costs nothing needs it. */
+  /** The limit of its traffic costs; absent for an instance that costs nothing. */
   readonly traffic?: Pick<InstanceTraffic, "limitNanos" | "leftNanos"> | undefined;
 };
 
@@ -100,9 +100,9 @@ export type NewEvent = {
 };
 
 /**
- * Notes what happened, and returns when, by instance. An event happens now, but not before the last event of its instance
- * and not before the end of its charged storage, which the clock of another server may have put a little later than now.
- * Charges rest on the events before them, so events keep their order.
+ * Stores events, and returns their times by instance. An event happens now, but not before the last event of its
+ * instance and not before the end of its charged storage, which the clock of another server may have put a little later
+ * than now. Charges rest on the events before them, so events keep their order.
  */
 export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise<ReadonlyMap<InstanceId, Date>> {
   if (events.length === 0) return new Map();
@@ -128,7 +128,7 @@ export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise
   return new Map(inserted.map((row) => [row.instance_id, row.at]));
 }
 
-/** Instances by id, whoever owns them: the caller compares owners. */
+/** Instances of any owner by id: the caller compares owners. */
 export async function listInstancesById(db: Reader, ids: readonly InstanceId[]): Promise<readonly Instance[]> {
   if (ids.length === 0) return [];
   const rows = await db
@@ -139,7 +139,7 @@ export async function listInstancesById(db: Reader, ids: readonly InstanceId[]):
   return rows.map(toInstance);
 }
 
-/** Where an instance of this owner is, without locking it. */
+/** The machine of an instance of this owner, without a lock. */
 export async function findMachineOf(db: Reader, userId: UserId, id: InstanceId): Promise<MachineId | undefined> {
   const row = await db
     .selectFrom("instances")
@@ -150,13 +150,13 @@ export async function findMachineOf(db: Reader, userId: UserId, id: InstanceId):
   return row?.machine_id;
 }
 
-/** The same, whoever owns it: for rules. */
+/** The machine of an instance of any owner, for rules. */
 export async function findMachineIdOfAny(db: Reader, id: InstanceId): Promise<MachineId | undefined> {
   const row = await db.selectFrom("instances").select("machine_id").where("id", "=", id).executeTakeFirst();
   return row?.machine_id;
 }
 
-/** On which machines these instances are, whoever owns them. */
+/** The machines of these instances, of any owner. */
 export async function listMachineIdsOfInstances(db: Reader, ids: readonly InstanceId[]): Promise<readonly MachineId[]> {
   const rows = await db
     .selectFrom("instances")
@@ -168,8 +168,8 @@ export async function listMachineIdsOfInstances(db: Reader, ids: readonly Instan
 }
 
 /**
- * Locks instances in id order. The caller holds the row locks of their machines; where it only believes to know them,
- * `on` names those it holds, and instances elsewhere are left out.
+ * Locks instances in id order. The caller holds the row locks of their machines. If the caller is not certain of the
+ * machines, `on` names those it holds, and instances elsewhere are left out.
  */
 export async function lockInstances(
   tx: Tx,
@@ -188,7 +188,7 @@ export async function lockInstances(
   return rows.map(toInstance);
 }
 
-/** What is not over on these machines, in id order. */
+/** Instances on these machines that are not over, in id order. */
 export async function listInstancesOn(db: Reader, machineIds: readonly MachineId[]): Promise<readonly Instance[]> {
   const rows = await db
     .selectFrom("instances")
@@ -240,7 +240,7 @@ export async function setPrice(tx: Tx, id: InstanceId, priceNanosPerHour: bigint
   await tx.db.updateTable("instances").set({ price_nanos_per_hour: priceNanosPerHour }).where("id", "=", id).execute();
 }
 
-/** The one writer of what hosts observe. A report of an older generation than the stored one changes nothing. */
+/** The one writer of what hosts observe. A report on an older generation than the stored one changes nothing. */
 export async function updateObservations(tx: Tx, observed: readonly ObservedInstance[]): Promise<void> {
   if (observed.length === 0) return;
   await sql`
@@ -266,14 +266,14 @@ export async function updateObservations(tx: Tx, observed: readonly ObservedInst
 
 const PORT = /^\d{1,5}\/(tcp|udp)$/;
 
-/** Renters are shown what their host says of its ports; anything else under this name is not passed on. */
+/** Renters see the ports that their host reports; any other value under this name is dropped. */
 function portsOf({ ports }: ObservedInstance): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(ports).filter(([key]) => PORT.test(key)));
 }
 
 const HOST_KEY = /^[a-z0-9@.-]{1,64} [A-Za-z0-9+/]{16,1000}={0,2}$/;
 
-/** It becomes a line of somebody's `known_hosts`: whatever is not exactly a type and a key is not passed on. */
+/** The key becomes a line of somebody's `known_hosts`, so anything but a type and a key is dropped. */
 function hostKeyOf({ ssh_host_key: key }: ObservedInstance): string | null {
   return key !== null && HOST_KEY.test(key) ? key : null;
 }
@@ -289,7 +289,7 @@ export async function listOverdue(db: Reader, now: Date, limit: number) {
     .execute();
 }
 
-/** What is wanted to run past the end of its contract. */
+/** Instances that should run although their rental has ended. */
 export async function listEndedContracts(db: Reader, now: Date, limit: number) {
   return db
     .selectFrom("instances")
@@ -302,7 +302,7 @@ export async function listEndedContracts(db: Reader, now: Date, limit: number) {
     .execute();
 }
 
-/** What is leaving on machines whose agents have certainly stopped everything. */
+/** Leaving instances on machines whose agents have certainly stopped everything. */
 export async function listLeavingOn(db: Reader, machineIds: readonly MachineId[]) {
   return db
     .selectFrom("instances")

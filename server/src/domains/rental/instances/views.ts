@@ -16,35 +16,35 @@ import { isReachable, statusOf } from "./rules/status.ts";
 const BYTES_PER_MB = 1_000_000;
 const BYTES_PER_GB = 1_000_000_000;
 
-/** Where it is, with what, and when it is looked at. */
+/** The facts around an instance that its record needs: its machine, its access and the time of reading. */
 type Surroundings = {
   readonly machine: MachineDescription;
-  /** Of its machine, the next first. */
+  /** Maintenance windows of its machine, the next one first. */
   readonly maintenances: readonly Maintenance[];
   readonly volumes: readonly Filling[];
   readonly now: Date;
   readonly access: Access;
-  /** Of its present run, while that runs and its host tells. */
+  /** The use of its present run, while that runs and its host reports. */
   readonly usage: Usage | undefined;
-  /** What is left of its deposit; undefined for one that is not reserved. */
+  /** The rest of its deposit; undefined for an instance that is not reserved. */
   readonly depositNanos: bigint | undefined;
-  /** What is being done to it, for its status message. */
+  /** The note on its tasks, for the status message. */
   readonly note: string | undefined;
-  /** In the schedule of its machine; undefined where it claims nothing that could be taken from it. */
+  /** The rank in the schedule of its machine; undefined for an instance without a claim that could be taken from it. */
   readonly standing: Standing | undefined;
 };
 
-/** How it is reached beside its own ports. Only its owner sees the record, so only its owner sees the token. */
+/** Access to the instance beside its own ports. Only its owner sees the record, and so the token. */
 export type Access = {
   readonly proxyHost: string;
-  /** The first of its pair of ports at the proxy; undefined where it has none. */
+  /** The first of its pair of proxy ports; undefined when it has none. */
   readonly proxyPort: number | undefined;
   readonly jupyterToken: string;
 };
 
 export type InstanceRecord = ReturnType<typeof instanceRecord>;
 
-/** Keys without a comment are called by their fingerprint. */
+/** Views of an instance's SSH keys. Keys without a comment are named by their fingerprint. */
 export function viewInstanceKeys(keys: readonly InstanceSshKey[]) {
   return keys.map(({ id, publicKey, fingerprint }) => {
     const comment = publicKey.split(" ").slice(2).join(" ");
@@ -187,7 +187,7 @@ function boardFields(instance: Instance, machine: MachineDescription) {
   };
 }
 
-/** What its host last read. A core of a processor that is fully used counts 100 of `cpuPercent`. */
+/** The host's last measurements. A fully used processor core counts 100 in `cpuPercent`. */
 function usageFields({ diskBytes, deviceCount }: Instance, machine: MachineDescription, usage: Usage | undefined) {
   const cores = machine.facts.cpu_cores * shareOf(machine, deviceCount);
   const cpu = (usage?.cpuPercent ?? 0) / 100 / Math.max(1, cores);
@@ -282,7 +282,7 @@ const REQUESTS = {
   destroy: "destroyRequested",
 } as const;
 
-/** What may be asked of it now, from the same table that decides, so that no client restates the rules. */
+/** The actions that are possible now, from the table that also decides, so that clients do not restate the rules. */
 function actionsOf({ phase }: Instance) {
   const answer = (event: (typeof REQUESTS)[keyof typeof REQUESTS]) => {
     const outcome = TRANSITIONS[phase][event];
@@ -297,7 +297,7 @@ function actionsOf({ phase }: Instance) {
   };
 }
 
-/** The limit is what was charged and what may still be: of a budget, as of the last settlement. */
+/** The limit is the charged costs plus those still allowed; for a budget as of the last settlement. */
 function trafficFields({ traffic: { limitNanos, spentNanos, leftNanos, isReached } }: Instance) {
   return {
     traffic_cost: toDollars(spentNanos),

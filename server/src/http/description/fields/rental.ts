@@ -206,7 +206,7 @@ export const RENTAL_FIELDS: FieldWords = {
   "InstanceChange.success": ["True when this instance was changed", true],
   "InstanceChange.error": ["Error code when it was not", "no_such_instance"],
   "InstanceChange.msg": ["The outcome as a sentence", "There is no instance 78 of yours."],
-  "InstanceChanges.msg": ["The outcome in a sentence", "1 of 1 instances are to run."],
+  "InstanceChanges.msg": ["The outcome in a sentence", "1 of 1 instances are starting."],
   "InstanceUpdateRequest.state": ["State to bring the instance to", "stopped"],
   "InstanceUpdateBulkRequest.state": ["State to bring the instances to", "stopped"],
   "InstanceUpdateRequest.label": ["New name, at most 1,024 characters", "training"],

@@ -1,33 +1,38 @@
 import { mulDivFloor, nanos, SECONDS_PER_HOUR, SECONDS_PER_MONTH, type Nanos } from "../../../../base/money.ts";
 
 const PPM = 1_000_000n;
-/** Of discounts while they are computed: 10⁻¹², in which a straight line between two vertices has no fractions. */
+/**
+ * The unit of discounts while they are computed: 10⁻¹², in which a straight line between two vertices has no fractions.
+ */
 const FINE = PPM * PPM;
-/** From nothing for no time on, the discount is a straight line between these months; after the last it stays. */
+/**
+ * The months between which the discount is a straight line, which begins at 0 months and 0 discount; after the last it
+ * stays.
+ */
 const VERTICES = [1, 3, 5] as const;
-/** More than half is never taken off: beyond that, prepaying more could cost less. */
+/** The largest discount. Beyond a half, prepaying more could cost less. */
 export const DISCOUNT_MAX_PERMILLE = 500;
-/** What an early end costs beside the discount that was enjoyed, as a part of that. */
+/** The fee for an early end, as a part of the discount that is given back. */
 const FEE_PERCENT = 5n;
 
 const MS_PER_MICRO_MONTH = (SECONDS_PER_MONTH * 1000n) / PPM;
-/** Ten thousand years: no rental lasts so long. */
+/** Ten thousand years in millionths of a month: longer than any rental. */
 const MICRO_MONTHS_MAX = 120_000n * PPM;
 
-/** The discount in millionths for so many months: market/discount.ts, for one host. */
+/** The discount in millionths for a number of months: market/discount.ts for one host. */
 export type DiscountCurve = (months: number) => number;
 
-/** How long an amount lasts, in millionths of a month, and what it takes off the price meanwhile. */
+/** The time that an amount lasts, in millionths of a month, and the discount meanwhile. */
 export type Reservation = { readonly microMonths: bigint; readonly discountPpm: number };
 
-/** What a month of running costs without a discount. */
+/** The price of a month of running, without a discount. */
 export function monthPrice(priceNanosPerHour: bigint): bigint {
   return (priceNanosPerHour * SECONDS_PER_MONTH) / SECONDS_PER_HOUR;
 }
 
 /**
- * How long `amount` lasts at the discount that this length of time earns: the largest t with
- * t × month × (1 − discount(t)) ≤ amount, to the nano-dollar.
+ * The time that `amount` lasts at the discount that this length of time earns: the largest t with t × month × (1 −
+ * discount(t)) ≤ amount, to the nano-dollar.
  */
 export function reservationOf(amount: bigint, month: bigint, curve: DiscountCurve): Reservation {
   const discount = exactly(curve);
@@ -42,8 +47,8 @@ export function reservationOf(amount: bigint, month: bigint, curve: DiscountCurv
 }
 
 /**
- * The most that can be used of a deposit until then, in whole millionths of a month: what costs one of them more would lie
- * in it when the time is over.
+ * The largest deposit that can be used within this time, in whole millionths of a month. More would leave a rest when
+ * the time is over.
  */
 export function largestDeposit(untilMs: bigint, month: bigint, curve: DiscountCurve): bigint {
   if (untilMs <= 0n) return 0n;
@@ -71,14 +76,15 @@ function exactly(curve: DiscountCurve): (microMonths: bigint) => bigint {
 
 export type Refund = {
   readonly toRenter: Nanos;
-  /** The discount that was enjoyed, back to the host who gave it. */
+  /** The discount that is given back to the host. */
   readonly toHost: Nanos;
   readonly fee: Nanos;
 };
 
 /**
- * How what is left of a deposit is divided when the rental is over. Who ends early gives the discount back that he
- * enjoyed, and 5 % of it as a fee, as far as the deposit has it; all of it is the renter's when a promise to him was broken.
+ * The division of the rest of a deposit when its rental is over. A renter who ends early gives back the discount so
+ * far, and 5 % of it as a fee, as far as the deposit has it; the whole rest is the renter's when a promise to them was
+ * broken.
  */
 export function refundOf({
   leftNanos,
@@ -99,26 +105,26 @@ function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-/** How long what is left still lasts, in months as a number. */
+/** The months that the rest of a deposit still lasts, with a fraction. */
 export function monthsLeft(leftNanos: bigint, month: bigint, discountPpm: number): number {
   const discounted = month * (PPM - BigInt(discountPpm));
   return discounted === 0n ? 0 : Number(mulDivFloor(leftNanos, PPM * PPM, discounted)) / Number(PPM);
 }
 
-/** A machine that its host lets lie for so long has broken its promise. */
+/** The longest silence of a machine that does not break its host's promise. */
 const SILENT_MS_MAX = 3_600_000;
 
 export type Standing = {
-  /** Before its end date. */
+  /** True when the host ended the rental before its end date. */
   readonly isEndedByHost: boolean;
   readonly verification: "verified" | "unverified" | "deverified";
-  /** Its host took it away, or its agent may not come back. */
+  /** True when the host withdrew the machine, or its agent may not come back. */
   readonly isWithdrawn: boolean;
-  /** How long nobody has heard of it; 0 while it is connected. */
+  /** Milliseconds since the machine was last heard of; 0 while it is connected. */
   readonly silentMs: number;
 };
 
-/** Whether the machine, or its host, did not keep what was promised to somebody who prepaid. */
+/** True when the machine or its host did not keep the promise to a renter who prepaid. */
 export function isPromiseBroken({ isEndedByHost, verification, isWithdrawn, silentMs }: Standing): boolean {
   return isEndedByHost || verification === "deverified" || isWithdrawn || silentMs >= SILENT_MS_MAX;
 }

@@ -2,7 +2,7 @@ import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Terms } from "../../../supply/hosts/index.ts";
 import type { Prices, Rental } from "../../../rental/instances/index.ts";
 
-/** What a host lists a machine for now. */
+/** The prices and the end date of a machine's present listing. */
 export type ListedTerms = Pick<
   Terms,
   | "priceDeviceNanosPerHour"
@@ -12,10 +12,10 @@ export type ListedTerms = Pick<
   | "offerEndAt"
 >;
 
-/** A rental with the prices that hold at its end: those of today, or the last ones that its renter has accepted. */
+/** A rental with the prices that hold at its end: today's, or the last ones that its renter has accepted. */
 export type EndingRental = Pick<Rental, "isBid" | "deviceCount" | "endAt"> & { readonly prices: Prices };
 
-/** What a rental pays once these prices hold that were agreed before. A bid may have been changed since, and stays. */
+/** The prices of a rental from the moment on at which agreed prices begin. A bid may have changed since, and stays. */
 export function agreedPrices(
   { isBid, priceNanosPerHour }: { readonly isBid: boolean; readonly priceNanosPerHour: Nanos },
   agreed: Prices,
@@ -24,8 +24,8 @@ export function agreedPrices(
 }
 
 /**
- * What a rental would cost from its end on if it stayed at the listed terms; undefined when there is nothing to ask for:
- * it ends no earlier than they do, or no price rises. A bid pays what it bids, whatever is listed.
+ * The prices of a rental after its present end at the listed terms; undefined when there is no offer to make: the
+ * rental ends no earlier than the listing, or no price rises. A bid pays what it bids, at any listed price.
  */
 export function increaseFor(
   { isBid, deviceCount, endAt, prices }: EndingRental,

@@ -37,7 +37,7 @@ async function look(world: TestApp): Promise<void> {
   await world.runLoop("follow-arrears");
 }
 
-/** A stopped instance that costs a dollar an hour, of somebody with so much. */
+/** A stopped instance that costs a dollar an hour, of a renter with this much credit. */
 async function aStoppedInstance(
   world: TestApp,
   dollars: number,
@@ -52,7 +52,7 @@ async function aStoppedInstance(
   return { host, user, id };
 }
 
-test("who cannot pay for what is stored is told until when it is kept, and may pay until then", async (t) => {
+test("a renter who cannot pay for storage is told until when it is kept, and may pay until then", async (t) => {
   const world = await testApp(t);
   const { host, user, id } = await aStoppedInstance(world, 30);
   await look(world);
@@ -73,13 +73,13 @@ test("who cannot pay for what is stored is told until when it is kept, and may p
   const enteredAt = world.clock.now().getTime() / 1000;
   const arrears = await arrearsOf(world, user);
   assert.equal(arrears.began_at, enteredAt);
-  // Thirty dollars in thirty days are one a day, which pays for an hour: the least is two days.
+  // Thirty dollars in thirty days are one a day, which pays for an hour, so the minimum of two days applies.
   assert.equal(arrears.delete_at, enteredAt + 48 * 3600);
-  assert.equal(arrears.floor, 0, "nobody advances what is not paid");
+  assert.equal(arrears.floor, 0, "nobody advances unpaid storage");
   assert.deepEqual((await subjects(world, user)).slice(2), ["Your credit is used up", "Your data is kept for a while"]);
 
-  await t.test("nothing is started, rented or given away meanwhile", async () => {
-    // What was stored is charged as soon as arrears begin.
+  await t.test("an account in arrears cannot start, rent or give credit away", async () => {
+    // Storage until now is charged as soon as arrears begin.
     assert.notDeepEqual(await world.runLoop("settle-runs"), { settled: 0, lines: 0, stopped: 0 });
     const start = await setState(world, user, id, "running");
     const rental = await askFor(world, user, host);
@@ -96,33 +96,30 @@ test("who cannot pay for what is stored is told until when it is kept, and may p
     assert.equal((await creditOfUser(world, other)).balance, 0n);
   });
 
-  await t.test(
-    "storage that is not paid is nobody's debt, the stated time stays, and is repeated a day before",
-    async () => {
-      await pass(world, host, 23 * HOUR_MS);
-      await settleAll(world);
-      await look(world);
-      assert.equal((await creditOfUser(world, user)).balance, 0n);
-      const { rows } = await world.env.pool.query<{ earned: bigint; unpaid: string }>(
-        `select balance_nanos as earned, (select sum(unpaid_nanos) from charge_lines)::text as unpaid
+  await t.test("unpaid storage is nobody's debt, and the stated time stays and is repeated a day before", async () => {
+    await pass(world, host, 23 * HOUR_MS);
+    await settleAll(world);
+    await look(world);
+    assert.equal((await creditOfUser(world, user)).balance, 0n);
+    const { rows } = await world.env.pool.query<{ earned: bigint; unpaid: string }>(
+      `select balance_nanos as earned, (select sum(unpaid_nanos) from charge_lines)::text as unpaid
          from ledger_accounts where kind = 'earnings'`,
-      );
-      assert.ok((rows[0]?.earned ?? 0n) <= 30_000_000_000n, "its host has what was paid, and no more");
-      assert.ok(BigInt(rows[0]?.unpaid ?? "0") > 22_000_000_000n);
-      assert.equal((await subjects(world, user)).length, 4);
-      // An hour is paid: it does not end anything, and moves nothing.
-      await giveCredit(world, user, 1);
-      await pass(world, host, 2 * HOUR_MS);
-      await settleAll(world);
-      await look(world);
-      await look(world);
-      assert.deepEqual((await subjects(world, user)).slice(4), ["Your data is deleted within a day"]);
-      assert.equal((await arrearsOf(world, user)).delete_at, arrears.delete_at);
-      await world.assertBooks();
-    },
-  );
+    );
+    assert.ok((rows[0]?.earned ?? 0n) <= 30_000_000_000n, "its host has what was paid, and no more");
+    assert.ok(BigInt(rows[0]?.unpaid ?? "0") > 22_000_000_000n);
+    assert.equal((await subjects(world, user)).length, 4);
+    // An hour is paid, which neither ends the arrears nor moves their time.
+    await giveCredit(world, user, 1);
+    await pass(world, host, 2 * HOUR_MS);
+    await settleAll(world);
+    await look(world);
+    await look(world);
+    assert.deepEqual((await subjects(world, user)).slice(4), ["Your data is deleted within a day"]);
+    assert.equal((await arrearsOf(world, user)).delete_at, arrears.delete_at);
+    await world.assertBooks();
+  });
 
-  await t.test("whoever pays has it back as it was", async () => {
+  await t.test("a renter who pays gets everything back as it was", async () => {
     await giveCredit(world, user, 60);
     await look(world);
     assert.equal(await arrearsOf(world, user), null);
@@ -202,7 +199,7 @@ test("at the stated time, and not before, instances and volumes are deleted, at 
   await world.assertBooks();
 });
 
-test("who empties the account before has nothing deleted, and whoever stores for nothing is never in arrears", async (t) => {
+test("a renter who removes everything before has nothing deleted, and one whose storage is free is never in arrears", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 1 }, { gpus: 2 });
   const user = await world.caller({ dollars: 0.5 });
@@ -219,7 +216,7 @@ test("who empties the account before has nothing deleted, and whoever stores for
   assert.deepEqual(await subjects(world, user), []);
 });
 
-test("who has nothing but a volume is told that credit runs out, and until when it is kept", async (t) => {
+test("a renter with nothing but a volume is told that credit runs out, and until when it is kept", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 1 });
   const user = await world.caller({ dollars: 20 });
@@ -239,7 +236,7 @@ test("who has nothing but a volume is told that credit runs out, and until when 
   assert.equal((await arrearsOf(world, user)).storage_per_hour, 1);
 });
 
-test("looked at by many at once, an account enters arrears once and is deleted once", async (t) => {
+test("with many loops at once an account enters arrears once and is deleted once", async (t) => {
   const world = await testApp(t);
   const { host, user } = await aStoppedInstance(world, 1);
   await pass(world, host, 2 * HOUR_MS);
@@ -263,7 +260,7 @@ test("looked at by many at once, an account enters arrears once and is deleted o
   await world.assertBooks();
 });
 
-test("a host that never comes back holds no deletion up", async (t) => {
+test("a host that never comes back delays no deletion", async (t) => {
   const world = await testApp(t);
   const { host, user, id } = await aStoppedInstance(world, 2);
   const other = await listedHost(world, { dollarsPerHour: 1 }, { gpus: 2 });
@@ -294,13 +291,13 @@ test("a host that never comes back holds no deletion up", async (t) => {
   }
   assert.deepEqual([(await stored(world, id)).phase, (await stored(world, lostId)).phase], ["ended", "ending"]);
   assert.equal(await arrearsOf(world, user), null);
-  // What was set aside for the volume on the machine that is away came back.
+  // The hold for the volume on the disconnected machine was released.
   const left = await creditOfUser(world, user);
   assert.equal(left.held, 0n);
   assert.ok(left.balance < 100_000_000n, String(left.balance));
   assert.equal((await subjects(world, user)).at(-1), "Your data was deleted");
   await world.assertBooks();
-  // Back after all, it removes what it was told to, and nobody pays for it.
+  // A host that connects again removes what was deleted, and nobody pays for it.
   await other.connect();
   for (let round = 0; round < 2; round += 1) {
     await other.obey();
@@ -311,7 +308,7 @@ test("a host that never comes back holds no deletion up", async (t) => {
   await world.assertBooks();
 });
 
-test("whoever pays in the last moment loses nothing", async (t) => {
+test("a renter who pays in the last moment loses nothing", async (t) => {
   const world = await testApp(t);
   const { host, user, id } = await aStoppedInstance(world, 1);
   await pass(world, host, 2 * HOUR_MS);

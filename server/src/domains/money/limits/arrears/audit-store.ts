@@ -1,4 +1,4 @@
-// What an audit reads of arrears.
+// Reads arrears for the audit.
 import { sql } from "kysely";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
@@ -7,12 +7,12 @@ export type AuditedArrears = {
   readonly id: number;
   readonly userId: UserId;
   readonly isOpen: boolean;
-  /** How far below zero credit may go meanwhile. */
+  /** The lowest balance that the account may have meanwhile. */
   readonly floorNanos: bigint;
   readonly writtenOffNanos: bigint;
 };
 
-/** Those that are open, that ended since a moment, or that are named. */
+/** Arrears that are open, that ended since a moment, or that are named. */
 export async function listAuditedArrears(
   db: Reader,
   { since, ids }: { readonly since: Date | undefined; readonly ids: readonly number[] },

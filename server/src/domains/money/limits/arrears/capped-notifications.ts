@@ -6,7 +6,7 @@ import { DELETION_KIND, timeText } from "./rules/notifications.ts";
 
 const PER = { day: "per day", month: "per month", total: "in total" } as const;
 
-/** That a cap leaves nothing for what is stored within its scope, and until when that is kept. */
+/** Tells the owner that a cap leaves nothing for storage within its scope, and until when the data is kept. */
 export function cappedEntryNotification(arrears: CapArrears): Notification {
   const { id, userId } = arrears;
   return {
@@ -47,9 +47,9 @@ function nameOf({ scope, period }: CapArrears): string {
 }
 
 function stateOf({ deleteAt, period }: CapArrears): string {
-  const anew = period === "total" ? "" : ", or has begun anew";
+  const renewal = period === "total" ? "" : ", or its next period begins";
   return (
     `These instances and volumes are kept until ${timeText(deleteAt)} and are deleted then, unless the cap is removed, ` +
-    `raised${anew}, and leaves enough for at least a day of them before. Raise it, or save what you need.`
+    `raised${renewal}, and then leaves enough for at least a day of them before. Raise it, or save what you need.`
   );
 }

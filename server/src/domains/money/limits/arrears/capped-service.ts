@@ -24,10 +24,10 @@ import {
 import { remindersDue } from "./rules/grace.ts";
 
 const DAY_MS = 86_400_000;
-/** Each of them makes its host remove a container. */
+/** Bounds a run, since each deletion makes a host remove a container. */
 const DELETIONS_PER_RUN = 100;
 
-/** What is charged for its storage within a scope. */
+/** The instances and volumes that are charged for storage within a scope. */
 type Stored = {
   readonly instances: readonly StoredInstance[];
   readonly volumes: readonly StoredVolume[];
@@ -45,7 +45,7 @@ function standingOf({ limit, spent, held, period }: Cap, now: Date): CapStanding
   return { limitNanos: limit, roomNanos: limit - spent - held, resetsAt: resetAt(period, now) };
 }
 
-/** States when what is stored within a cap that leaves nothing will be deleted. False when there is nothing to state. */
+/** States when the data within a cap that leaves nothing will be deleted. False when there is nothing to state. */
 export async function enterCapArrears(tx: Tx, { userId, id }: Pick<Cap, "userId" | "id">): Promise<boolean> {
   await lockCredit(tx, userId);
   const cap = await findCap(tx.db, userId, id, tx.now);
@@ -72,13 +72,13 @@ export async function enterCapArrears(tx: Tx, { userId, id }: Pick<Cap, "userId"
 
 export type CapStep = "lifted" | "reminded" | "waiting" | "deleting" | "deleted" | "over";
 
-/** What is to be done now about what a cap leaves nothing for. */
+/** Does what is due for a cap that leaves nothing: a reminder, the deletion or the end of the arrears. */
 export async function followCapArrears(tx: Tx, capId: LedgerCapId): Promise<CapStep> {
   const arrears = await lockOpenCapArrears(tx, capId);
   if (arrears === undefined) return "over";
   const { userId, scope } = arrears;
   const stored = await listStored(tx.db, userId, scope);
-  // Looked at without a lock: instances are locked before the ledger.
+  // The cap is read without a lock, because instances are locked before the ledger.
   const cap = await findCap(tx.db, userId, capId, tx.now);
   if (isLifted(cap && standingOf(cap, tx.now), stored.nanosPerHour)) {
     await endCapArrears(tx, arrears.id, "lifted");
@@ -93,10 +93,13 @@ export async function followCapArrears(tx: Tx, capId: LedgerCapId): Promise<CapS
   return due.length > 0 ? "reminded" : "waiting";
 }
 
-/** Destroys what is stored within the scope, as far as that can be done now; it is over when all of it was asked to end. */
+/**
+ * Destroys the instances and volumes within the scope, as far as that is possible now. The arrears end when the
+ * destruction of all was asked for.
+ */
 async function deleteStored(tx: Tx, arrears: CapArrears, { instances, volumes }: Stored): Promise<CapStep> {
   const { userId } = arrears;
-  // What runs has its storage set aside: it is stopped before, or paid.
+  // Credit for the storage of a running instance is held: it is stopped first, or paid.
   const doomed = instances.filter(({ isAtRest }) => isAtRest).slice(0, DELETIONS_PER_RUN);
   await lockMachinesOf(
     tx,
@@ -114,7 +117,7 @@ async function deleteStored(tx: Tx, arrears: CapArrears, { instances, volumes }:
   return "deleted";
 }
 
-/** What each cap that leaves nothing keeps, and until when. */
+/** The data that caps which leave nothing still keep, and until when. */
 export type CappedData = CapArrears & {
   readonly instanceIds: readonly number[];
   readonly volumeIds: readonly number[];

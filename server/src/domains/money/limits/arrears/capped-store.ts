@@ -5,7 +5,7 @@ import type { CapArrearsTable } from "../../../../db/tables.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { parseCapPeriod, parseCapScope, type CapPeriod, type CapScope } from "../../ledger/index.ts";
 
-/** A time in which a cap leaves nothing for what is stored within its scope. */
+/** A time in which a cap leaves nothing for storage within its scope. */
 export type CapArrears = {
   readonly id: number;
   readonly userId: UserId;
@@ -13,14 +13,14 @@ export type CapArrears = {
   readonly scope: CapScope;
   readonly period: CapPeriod;
   readonly beganAt: Date;
-  /** When what is stored within the scope is deleted. Stated at the beginning, and never moved. */
+  /** When the data within the scope is deleted. Stated at the beginning, and never moved. */
   readonly deleteAt: Date;
   readonly storageNanosPerHour: Nanos;
 };
 
 export type NewCapArrears = Omit<CapArrears, "id"> & { readonly dailySpendNanos: Nanos };
 
-/** Undefined when it is stated already. */
+/** Inserts arrears of a cap; undefined when they are stated already. */
 export async function insertCapArrears(tx: Tx, arrears: NewCapArrears): Promise<CapArrears | undefined> {
   const row = await tx.db
     .insertInto("cap_arrears")
@@ -51,7 +51,7 @@ export async function listOpenCapArrears(db: Reader, userId: UserId): Promise<re
   return rows.map(toCapArrears);
 }
 
-/** The caps of all that are open, in pages by the ids of the caps. */
+/** The caps of all open arrears, in pages by the ids of the caps. */
 export async function listOpenCapIds(db: Reader, afterId: number, limit: number): Promise<readonly LedgerCapId[]> {
   const { rows } = await sql<{ cap_id: LedgerCapId }>`
     select cap_id from cap_arrears
@@ -62,7 +62,7 @@ export async function listOpenCapIds(db: Reader, afterId: number, limit: number)
   return rows.map((row) => row.cap_id);
 }
 
-/** Which of these caps have one that is open. */
+/** The caps among these that have open arrears. */
 export async function listOpenAmong(db: Reader, capIds: readonly LedgerCapId[]): Promise<ReadonlySet<LedgerCapId>> {
   const { rows } = await sql<{ cap_id: LedgerCapId }>`
     select cap_id from cap_arrears where ended_at is null and cap_id = any(${[...capIds]}::integer[])
@@ -70,7 +70,7 @@ export async function listOpenAmong(db: Reader, capIds: readonly LedgerCapId[]):
   return new Set(rows.map((row) => row.cap_id));
 }
 
-/** The latest time that was stated for this scope since then, by whichever of its caps. */
+/** The latest deletion time that any cap of this scope stated since then. */
 export async function findStated(
   db: Reader,
   { userId, scope, since }: Pick<CapArrears, "userId" | "scope"> & { readonly since: Date },
@@ -82,7 +82,7 @@ export async function findStated(
   return rows[0]?.latest ?? undefined;
 }
 
-/** Locks one that is still open: only whoever holds it ends it, or deletes anything because of it. */
+/** Locks arrears of a cap that are open. Only the holder of the lock may end them, or delete data because of them. */
 export async function lockOpenCapArrears(tx: Tx, capId: LedgerCapId): Promise<CapArrears | undefined> {
   const row = await tx.db
     .selectFrom("cap_arrears")
@@ -94,7 +94,7 @@ export async function lockOpenCapArrears(tx: Tx, capId: LedgerCapId): Promise<Ca
   return row && toCapArrears(row);
 }
 
-/** The caller holds its lock. */
+/** Ends arrears of a cap. The caller holds their lock. */
 export async function endCapArrears(tx: Tx, id: number, outcome: "lifted" | "deleted"): Promise<void> {
   await tx.db.updateTable("cap_arrears").set({ ended_at: tx.now, outcome }).where("id", "=", id).execute();
 }

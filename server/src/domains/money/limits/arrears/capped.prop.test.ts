@@ -18,7 +18,7 @@ function capOf(limitNanos: bigint, roomNanos: bigint, resetHours: number | undef
   return { limitNanos, roomNanos, resetsAt: resetHours === undefined ? undefined : after(resetHours) };
 }
 
-test("nothing is stated for a cap that leaves anything, nor where nothing is stored", () => {
+test("no deletion is stated for a cap that leaves anything, nor without stored data", () => {
   fc.assert(
     fc.property(limits, rates, spends, resets, (limit, rate, spent, reset) => {
       const custom = { averageDailySpendNanos: spent, statedBefore: undefined };
@@ -32,7 +32,7 @@ test("nothing is stated for a cap that leaves anything, nor where nothing is sto
   );
 });
 
-test("what is stated is between two days and two weeks away, and never before what was stated already", () => {
+test("a stated deletion is between two days and two weeks away, and never before an earlier stated one", () => {
   fc.assert(
     fc.property(limits, rates, spends, resets, stated, (limit, rate, spent, reset, before) => {
       const statedBefore = before === undefined ? undefined : after(before);
@@ -43,7 +43,7 @@ test("what is stated is between two days and two weeks away, and never before wh
       if (deleteAt === undefined) {
         assert.ok(
           reset !== undefined && bearsADay && reset <= 336,
-          "only a new period that bears it ends it by itself",
+          "only a new period that pays for the storage ends it by itself",
         );
         return;
       }
@@ -52,14 +52,17 @@ test("what is stated is between two days and two weeks away, and never before wh
         assert.deepEqual(deleteAt, after(graceHours({ storageNanosPerHour: rate, averageDailySpendNanos: spent })));
       } else {
         assert.ok(deleteAt >= statedBefore);
-        assert.ok(deleteAt <= after(48) || deleteAt.getTime() === statedBefore.getTime(), "no new grace for the same");
+        assert.ok(
+          deleteAt <= after(48) || deleteAt.getTime() === statedBefore.getTime(),
+          "no new grace for the same arrears",
+        );
       }
       if (reset !== undefined && bearsADay) assert.ok(after(reset) > deleteAt);
     }),
   );
 });
 
-test("what is stated is off when the cap is gone, nothing is stored, or it bears a day of it; for nothing less", () => {
+test("a stated deletion is off when the cap is gone, nothing is stored, or the cap pays a day of storage, and for nothing less", () => {
   fc.assert(
     fc.property(limits, rates, resets, fc.bigInt({ min: 1n, max: 10n ** 15n }), (limit, rate, reset, nanos) => {
       assert.ok(isLifted(undefined, rate));
@@ -86,7 +89,7 @@ test("a cap is never stated and off at the same time", () => {
   );
 });
 
-test("a day's cap that bears its storage states nothing, one that never bears it does", () => {
+test("a day's cap that pays for its storage states no deletion, one that never does states one", () => {
   const cap = (limit: bigint): CapStanding => ({ limitNanos: limit, roomNanos: 0n, resetsAt: after(9) });
   const entry = { storageNanosPerHour: 10n, averageDailySpendNanos: 0n, statedBefore: undefined };
   assert.equal(stateDeletion(NOW, { ...entry, cap: cap(240n) }), undefined);

@@ -47,7 +47,7 @@ async function look(world: TestApp): Promise<void> {
   await world.runLoop("follow-capped-storage");
 }
 
-/** Stopped, and a dollar an hour. */
+/** A stopped instance that costs a dollar an hour. */
 async function aStored(world: TestApp, user: TestCaller, host: FakeHost): Promise<number> {
   const id = await rentAndRun(world, user, host, { disk: STORAGE.disk });
   assert.equal((await setState(world, user, id, "stopped")).status, 200);
@@ -67,7 +67,7 @@ function untilDeletion(world: TestApp, { delete_at: deleteAt }: { readonly delet
   return deleteAt * 1000 - world.clock.now().getTime();
 }
 
-test("what a cap leaves nothing for is announced, kept until the stated time, and deleted then; the rest stays", async (t) => {
+test("data for whose storage a cap leaves nothing is announced, kept until the stated time and deleted then; other data stays", async (t) => {
   const { world, host, user } = await aWorld(t);
   const id = await aStored(world, user, host);
   const otherId = await aStored(world, user, host);
@@ -106,14 +106,14 @@ test("what a cap leaves nothing for is announced, kept until the stated time, an
   assert.equal((await stored(world, otherId)).phase, "stopped");
   const lines = await linesOf(world, id);
   const sum = (of: "amount_nanos" | "unpaid_nanos") => lines.reduce((total, line) => total + line[of], 0n);
-  assert.ok(sum("unpaid_nanos") > 50_000_000_000n, "what stayed unpaid stays on its lines");
+  assert.ok(sum("unpaid_nanos") > 50_000_000_000n, "unpaid amounts stay on their charge lines");
   assert.ok((await creditOfUser(world, user)).balance > 900_000_000_000n, "the balance could have paid");
   await look(world);
   assert.equal((await subjects(world, user)).length, 3);
   await world.assertBooks();
 });
 
-test("raising a cap or removing it ends what was stated, and what is stored is charged again", async (t) => {
+test("raising or removing a cap ends the stated deletion, and storage is charged again", async (t) => {
   const { world, host, user } = await aWorld(t);
   const id = await aStored(world, user, host);
   const put = (limit: number) => setCap(world, user, { scope: "instance", scope_id: id, period: "total", limit });
@@ -124,7 +124,7 @@ test("raising a cap or removing it ends what was stated, and what is stored is c
   const [first] = await cappedOf(world, user);
   await put((await put(2)).spent + 23);
   await look(world);
-  assert.equal((await cappedOf(world, user)).length, 1, "less than a day of it does not do");
+  assert.equal((await cappedOf(world, user)).length, 1, "less than a day of storage is not enough");
   await put(cap.spent + 40);
   await look(world);
   assert.deepEqual(await cappedOf(world, user), []);
@@ -134,7 +134,7 @@ test("raising a cap or removing it ends what was stated, and what is stored is c
   const paid = before - (await creditOfUser(world, user)).balance;
   assert.ok(paid >= 3_000_000_000n && paid < 3_001_000_000n, String(paid));
 
-  // Lowered again, it is the same matter: what was stated before holds, but never less than two days.
+  // A cap that is lowered again keeps the earlier stated time, but never less than two days.
   await put(0);
   await look(world);
   const [second] = await cappedOf(world, user);
@@ -151,7 +151,7 @@ test("raising a cap or removing it ends what was stated, and what is stored is c
   await world.assertBooks();
 });
 
-test("a cap that begins anew before, and bears it, deletes nothing; one that bears no day of it does", async (t) => {
+test("a cap whose next period pays for the storage deletes nothing; one that cannot pay a day of it does", async (t) => {
   const { world, host, user } = await aWorld(t);
   const id = await aStored(world, user, host);
   const small = await aStored(world, user, host);
@@ -172,7 +172,7 @@ test("a cap that begins anew before, and bears it, deletes nothing; one that bea
 test("a month that begins before the stated time ends it", async (t) => {
   const { world, host, user } = await aWorld(t);
   const id = await aStored(world, user, host);
-  // On the 30th of January, 15:00, with a cap that bears half a day: so it is stated.
+  // On the 30th of January, 15:00, with a cap that pays half a day, the deletion is stated.
   await pass(world, host, 29 * DAY_MS + 15 * HOUR_MS - (world.clock.now().getTime() % DAY_MS));
   await settleAll(world);
   await setCap(world, user, { scope: "instance", scope_id: id, period: "month", limit: 12 });
@@ -196,7 +196,7 @@ async function volumeCalled({ env }: TestApp, name: string): Promise<number | un
   return rows[0]?.id;
 }
 
-test("looked at by many at once, it is stated, deleted and told of once, volumes of a key with its instances", async (t) => {
+test("with many loops at once a deletion is stated, done and told of once, volumes of a key with its instances", async (t) => {
   const { world, host, user } = await aWorld(t);
   const made = await world.call({
     method: "POST",
@@ -249,7 +249,7 @@ test("looked at by many at once, it is stated, deleted and told of once, volumes
   await world.assertBooks();
 });
 
-test("what is stored beyond a cap is shown to its own account alone", async (t) => {
+test("data beyond a cap is shown to its own account alone", async (t) => {
   const { world, host, user } = await aWorld(t);
   await aStored(world, user, host);
   await setCap(world, user, { scope: "account", period: "total", limit: 0 });
@@ -260,7 +260,7 @@ test("what is stored beyond a cap is shown to its own account alone", async (t) 
 
 test("a day's cap that is used up every day still pays for storage from the next midnight on", async (t) => {
   const { world, host, user } = await aWorld(t);
-  // From noon on: its storage is due each noon.
+  // From noon on, so that storage is due each noon.
   await pass(world, host, 12 * HOUR_MS);
   const id = await aStored(world, user, host);
   const limit = 30;
@@ -269,7 +269,7 @@ test("a day's cap that is used up every day still pays for storage from the next
     await world.runLoop("settle-runs");
     await host.obey();
   };
-  // Every day something else uses up what the cap leaves, before the storage of the day is due.
+  // Every day another charge uses up what the cap leaves, before the storage of the day is due.
   let startsAt = world.clock.now().getTime() % DAY_MS;
   for (let hour = 0; hour < 96; hour += 1, startsAt += HOUR_MS) {
     await pass(world, host, HOUR_MS);

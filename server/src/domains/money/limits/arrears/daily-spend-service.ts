@@ -6,7 +6,7 @@ import { sumCharged } from "../../charging/index.ts";
 const DAY_MS = 86_400_000;
 const SPENDING_DAYS = 30n;
 
-/** What an account paid for usage on an average day of the last thirty. */
+/** The average daily charges for usage of an account over the last thirty days. */
 export async function averageDailySpend(tx: Tx, userId: UserId): Promise<Nanos> {
   const from = new Date(tx.now.getTime() - Number(SPENDING_DAYS) * DAY_MS);
   return nanos((await sumCharged(tx.db, { userId, from, of: undefined })) / SPENDING_DAYS);

@@ -9,7 +9,7 @@ const spends = fc.bigInt({ min: 0n, max: 10n ** 15n });
 const rates = fc.bigInt({ min: 1n, max: 10n ** 13n });
 const NOW = new Date("2026-01-01T00:00:00Z");
 
-test("data is kept between two days and two weeks, longer for who spent more and for what costs less", () => {
+test("data is kept between two days and two weeks, longer after more spending and for cheaper storage", () => {
   fc.assert(
     fc.property(spends, spends, rates, rates, (spent, more, rate, higher) => {
       const hours = graceHours({ averageDailySpendNanos: spent, storageNanosPerHour: rate });
@@ -24,7 +24,7 @@ test("data is kept between two days and two weeks, longer for who spent more and
   assert.equal(graceHours({ averageDailySpendNanos: 3n * dollar, storageNanosPerHour: (3n * dollar) / 100n }), 100);
 });
 
-test("what is kept unpaid beyond two days is worth no more than a tenth of what was paid in, nor than the limit", () => {
+test("unpaid storage beyond two days is worth at most a tenth of what was paid in, and at most the limit", () => {
   fc.assert(
     fc.property(spends, rates, spends, spends, (spent, rate, paidIn, limit) => {
       const standing = {
@@ -63,7 +63,7 @@ test("there is a reminder at half time, and one a day before the end; nothing be
   assert.deepEqual([remindersDue(short, after(23.9)), remindersDue(short, after(24))], [[], ["last"]]);
 });
 
-test("each drop of credit is told of once below a day and once below an hour, however it is looked at", () => {
+test("each drop of credit is told of once below a day and once below an hour, however often it is checked", () => {
   const looks = fc.array(fc.integer({ min: -2, max: 60 }), { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(looks, (hoursLeft) => {
@@ -74,7 +74,7 @@ test("each drop of credit is told of once below a day and once below an hour, ho
         const change = followDrop(standing, drop);
         if (change?.tell !== undefined) told.push(`${change.dropCount}:${change.tell}`);
         drop = change ?? drop;
-        assert.equal(followDrop(standing, drop), undefined, "the same look again changes nothing");
+        assert.equal(followDrop(standing, drop), undefined, "a repeated check changes nothing");
         assert.equal(
           drop?.toldHours !== undefined && hours < 25,
           hours < 24 || (drop?.toldHours !== undefined && hours < 25),
@@ -86,5 +86,5 @@ test("each drop of credit is told of once below a day and once below an hour, ho
     }),
   );
   const free = { balanceNanos: 0n, nanosPerHour: 0n };
-  assert.equal(followDrop(free, undefined), undefined, "who uses nothing is not warned");
+  assert.equal(followDrop(free, undefined), undefined, "an account without use is not warned");
 });

@@ -16,7 +16,7 @@ const CAPS_PER_PAGE = 1000;
 
 type Deps = { readonly database: Database; readonly clock: Clock };
 
-/** What becomes of accounts whose credit runs out. */
+/** Loops that warn accounts whose credit runs out, and follow their arrears. */
 export function arrearsLoops({ database, clock }: Deps): readonly Loop[] {
   return [
     {
@@ -27,20 +27,20 @@ export function arrearsLoops({ database, clock }: Deps): readonly Loop[] {
     },
     {
       name: "follow-arrears",
-      description: "Reminds accounts in arrears, ends what was paid, and deletes what was announced.",
+      description: "Reminds accounts in arrears, ends arrears that were paid, and deletes data as announced.",
       everyMs: 30_000,
       run: () => followAll({ database, clock }),
     },
     {
       name: "watch-capped-storage",
-      description: "States how long data is kept that a cap leaves nothing for.",
+      description: "States how long data is kept when a cap leaves nothing for its storage.",
       everyMs: 60_000,
       run: () => watchCaps({ database, clock }),
     },
     {
       name: "follow-capped-storage",
       description:
-        "Reminds of data that a cap leaves nothing for, ends what was lifted, and deletes what was announced.",
+        "Reminds of data for whose storage a cap leaves nothing, ends these arrears when the cap allows, and deletes data as announced.",
       everyMs: 30_000,
       run: () => followCaps({ database, clock }),
     },
@@ -64,7 +64,7 @@ async function watchAll({ database, clock }: Deps) {
   }
 }
 
-/** Who has anything that may cost, in pages by id. */
+/** Users with anything that may cost, in pages by id. */
 async function listUsers({ kysely: db }: Database, afterId: number): Promise<readonly UserId[]> {
   const [renters, owners] = await Promise.all([
     listRenters(db, afterId, USERS_PER_PAGE),

@@ -7,7 +7,7 @@ const Arrears = model("Arrears", {
     description: "When instances and volumes are deleted, unless the balance is zero or above.",
   }),
   storage_per_hour: Type.Number({ description: "Dollars an hour that the data cost when it began." }),
-  floor: Type.Number({ description: "Dollars: the balance does not go below this meanwhile." }),
+  floor: Type.Number({ description: "The lowest balance meanwhile, in dollars." }),
 });
 
 const CappedData = model("CappedData", {
@@ -26,10 +26,10 @@ const CappedData = model("CappedData", {
 
 export const ArrearsAnswer = Type.Object({
   success: Type.Literal(true),
-  arrears: Type.Union([Arrears, Type.Null()], { description: "Null unless data is kept that nobody pays for." }),
+  arrears: Type.Union([Arrears, Type.Null()], { description: "Null unless unpaid data is kept." }),
   balance_stops_at: Type.Union([Type.Number(), Type.Null()], {
     description:
-      "About when what runs is stopped for want of credit, in seconds since the epoch, if it goes on at the rate of now; null while nothing runs that costs anything.",
+      "The time at which running instances are stopped for lack of credit if costs stay as they are, in seconds since the epoch; null while nothing that costs anything runs.",
   }),
-  caps: Type.Array(CappedData, { description: "Caps that leave nothing for what is stored within their scopes." }),
+  caps: Type.Array(CappedData, { description: "Caps that leave nothing for the storage within their scopes." }),
 });

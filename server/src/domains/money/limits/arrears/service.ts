@@ -45,11 +45,11 @@ import {
   type Arrears,
 } from "./store.ts";
 
-/** What is stored is charged by the day: so long what it costs may not be posted yet. */
+/** Storage is charged by the day, so up to this many hours of it may not be posted yet. */
 const UNPOSTED_HOURS = 26n;
-/** Each of them makes its host remove a container. */
+/** Bounds a run, since each deletion makes a host remove a container. */
 const DELETIONS_PER_RUN = 100;
-/** Arrears that come again within so long are the same matter. */
+/** Arrears that begin again within this time keep the deletion time that was stated. */
 const SAME_MATTER_MS = 30 * 86_400_000;
 
 type Cost = { readonly running: bigint; readonly storage: bigint };
@@ -66,11 +66,11 @@ async function costsOf(db: Reader, userIds: readonly UserId[]): Promise<Readonly
 
 export type Watched = {
   readonly toldCount: number;
-  /** Whose credit may be used up, to be looked at one by one. */
+  /** Users whose credit may be used up, to be checked one by one. */
   readonly suspects: readonly UserId[];
 };
 
-/** Tells users whose credit will not last for long, once for each drop; those who are in arrears know already. */
+/** Warns users whose credit will not last long, once for each drop. Users in arrears know already. */
 export async function watchCredit(tx: Tx, userIds: readonly UserId[]): Promise<Watched> {
   const [costs, balances, drops, open] = [
     await costsOf(tx.db, userIds),
@@ -96,19 +96,19 @@ export async function watchCredit(tx: Tx, userIds: readonly UserId[]): Promise<W
   return { toldCount: told.length, suspects };
 }
 
-/** Locks the credit of a user; says what there is, less what was used already and is not posted, and what is not held. */
+/** Locks the credit of a user and returns the balance less unposted use, and the part of it that is not held. */
 async function lockRemaining(tx: Tx, userId: UserId): Promise<{ readonly left: Nanos; readonly available: Nanos }> {
   await lockCredit(tx, userId);
   const { balance, available } = await balanceOf(tx.db, userId);
   return { left: nanos(balance - (await accruedOf(tx.db, tx.now, userId))), available };
 }
 
-/** Lets an account whose credit does not pay for what it stores keep it for a while. False when it does pay. */
+/** Begins the arrears of an account whose credit does not pay for its storage. False when it does pay. */
 export async function enterArrears(tx: Tx, userId: UserId): Promise<boolean> {
   const { left, available } = await lockRemaining(tx, userId);
   const { running, storage } = (await costsOf(tx.db, [userId])).get(userId) ?? { running: 0n, storage: 0n };
   if (running > 0n || storage === 0n) return false;
-  // What is set aside for one volume pays for nothing else.
+  // Credit held for one volume pays for no other.
   const isUsedUp = left <= 0n || (available <= 0n && left < storage);
   if (!isUsedUp) return false;
   const dailySpendNanos = await averageDailySpend(tx, userId);
@@ -128,7 +128,10 @@ export async function enterArrears(tx: Tx, userId: UserId): Promise<boolean> {
   return true;
 }
 
-/** Has what somebody in arrears has used charged at once: what is not posted yet could be spent on something else. */
+/**
+ * Charges the accrued use of an account in arrears at once, since credit that is not charged yet could be spent
+ * otherwise.
+ */
 export async function chargeNow(tx: Tx, userId: UserId): Promise<void> {
   const kept = await listKept(tx.db, userId);
   await makeDue(
@@ -139,17 +142,18 @@ export async function chargeNow(tx: Tx, userId: UserId): Promise<void> {
 
 export type Step = "paid" | "reminded" | "waiting" | "deleting" | "deleted" | "over";
 
-/** What is to be done about an account in arrears now. */
+/** Does what is due for an account in arrears: a reminder, the deletion or the end. */
 export async function followArrears(tx: Tx, userId: UserId): Promise<Step> {
   const arrears = await lockOpenArrears(tx, userId);
   if (arrears === undefined) return "over";
   const kept = await listKept(tx.db, userId);
   const storage = (await costsOf(tx.db, [userId])).get(userId)?.storage ?? 0n;
-  // Once nothing costs anything any more the deletion is done, also if what was set aside for it has come back meanwhile.
+  // The deletion is done once nothing costs anything any more, even if holds for the deleted data have been released
+  // since.
   const isDeletion = tx.now >= arrears.deleteAt && (storage === 0n || (await isUnpaid(tx, userId)));
   if (isDeletion) return deleteAll(tx, arrears, kept);
   const { left, available } = await lockRemaining(tx, userId);
-  // What is still held for something that waits comes back first: without a floor below zero it is not covered.
+  // Holds for something that waits are released first: without a minimum balance below zero they are not covered.
   if (left >= 0n && available >= 0n && bearsStorage(left, storage)) {
     await setMinimumBalance(tx, userId, 0n);
     await endArrears(tx, arrears.id, { outcome: "paid", writtenOff: 0n });
@@ -163,7 +167,7 @@ export async function followArrears(tx: Tx, userId: UserId): Promise<Step> {
   return due.length > 0 ? "reminded" : "waiting";
 }
 
-/** Looked at without a lock: instances are locked before the ledger. */
+/** Read without a lock, because instances are locked before the ledger. */
 async function isUnpaid(tx: Tx, userId: UserId): Promise<boolean> {
   const { balance } = await balanceOf(tx.db, userId);
   const left = balance - (await accruedOf(tx.db, tx.now, userId));
@@ -171,10 +175,10 @@ async function isUnpaid(tx: Tx, userId: UserId): Promise<boolean> {
 }
 
 /**
- * Destroys what the account has, as far as that can be done now, and closes when all of it was asked to end and what it
- * cost until then is posted, as far as there was credit. Arrears that began when the house still advanced storage may owe
- * it something, down to their floor: that is its loss. A host that does not come back holds nothing up: what is stored there
- * costs nothing any more.
+ * Destroys what the account has, as far as that is possible now, and closes the arrears when the destruction of all was
+ * asked for and its cost until then is posted, as far as there was credit. Arrears of the time when the operator still
+ * advanced storage may owe it, down to their minimum balance: that is the operator's loss. A host that does not come
+ * back delays nothing, because storage there costs nothing any more.
  */
 async function deleteAll(tx: Tx, arrears: Arrears, kept: Awaited<ReturnType<typeof listKept>>): Promise<Step> {
   const { userId } = arrears;
@@ -193,10 +197,10 @@ async function deleteAll(tx: Tx, arrears: Arrears, kept: Awaited<ReturnType<type
   await lockAccounts(tx, [LOSSES, creditOf(userId)]);
   if ((await accruedOf(tx.db, tx.now, userId)) > 0n) return "deleting";
   const { balance, held } = await balanceOf(tx.db, userId);
-  // What is held comes back with the next settlement: with nothing below zero, nothing covers it.
+  // Holds are released with the next settlement: with a balance at zero nothing covers them.
   if (held > 0n && arrears.floor < 0n) return "deleting";
   const owed = balance < 0n ? -balance : 0n;
-  // What is owed for a disputed payment stays owed.
+  // Debt for a disputed payment stays.
   const loss = nanos(owed < -arrears.floor ? owed : -arrears.floor);
   if (loss > 0n) {
     const outcome = await postTransfer(tx, {

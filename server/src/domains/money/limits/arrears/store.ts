@@ -5,12 +5,12 @@ import type { ArrearsTable } from "../../../../db/tables.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { Drop } from "./rules/drops.ts";
 
-/** A time in which an account stores on credit. */
+/** A time in which an account stores without paying. */
 export type Arrears = {
   readonly id: number;
   readonly userId: UserId;
   readonly beganAt: Date;
-  /** When everything is deleted if nothing is paid. Stated at the beginning, and never moved. */
+  /** When everything is deleted unless it is paid. Stated at the beginning, and never moved. */
   readonly deleteAt: Date;
   readonly storageNanosPerHour: Nanos;
   readonly floor: Nanos;
@@ -18,7 +18,7 @@ export type Arrears = {
 
 export type NewArrears = Omit<Arrears, "id"> & { readonly dailySpendNanos: Nanos };
 
-/** Undefined when the account is in arrears already. */
+/** Inserts arrears; undefined when the account is in arrears already. */
 export async function insertArrears(tx: Tx, arrears: NewArrears): Promise<Arrears | undefined> {
   const row = await tx.db
     .insertInto("arrears")
@@ -36,7 +36,7 @@ export async function insertArrears(tx: Tx, arrears: NewArrears): Promise<Arrear
   return row && toArrears(row);
 }
 
-/** Until when data was kept by the last arrears of the account that began since then. */
+/** The deletion time of the account's last arrears that began since then. */
 export async function findEarlierDeleteAt(db: Reader, userId: UserId, since: Date): Promise<Date | undefined> {
   const row = await db
     .selectFrom("arrears")
@@ -69,7 +69,7 @@ export async function findOpenArrears(db: Reader, userId: UserId): Promise<Arrea
   return row && toArrears(row);
 }
 
-/** Which of these users are in arrears. */
+/** The users among these that are in arrears. */
 export async function listOpen(db: Reader, userIds: readonly UserId[]): Promise<ReadonlySet<UserId>> {
   const rows = await db
     .selectFrom("arrears")
@@ -80,7 +80,7 @@ export async function listOpen(db: Reader, userIds: readonly UserId[]): Promise<
   return new Set(rows.map((row) => row.user_id));
 }
 
-/** All that are open, in pages. */
+/** All open arrears, in pages by user. */
 export async function listOpenArrears(db: Reader, afterUserId: number, limit: number): Promise<readonly Arrears[]> {
   const rows = await db
     .selectFrom("arrears")
@@ -93,7 +93,7 @@ export async function listOpenArrears(db: Reader, afterUserId: number, limit: nu
   return rows.map(toArrears);
 }
 
-/** Locks one that is still open: only whoever holds it ends it, or deletes anything because of it. */
+/** Locks arrears that are open. Only the holder of the lock may end them, or delete data because of them. */
 export async function lockOpenArrears(tx: Tx, userId: UserId): Promise<Arrears | undefined> {
   const row = await tx.db
     .selectFrom("arrears")
@@ -105,7 +105,7 @@ export async function lockOpenArrears(tx: Tx, userId: UserId): Promise<Arrears |
   return row && toArrears(row);
 }
 
-/** The caller holds its lock. */
+/** Ends arrears. The caller holds their lock. */
 export async function endArrears(
   tx: Tx,
   id: number,
@@ -118,7 +118,7 @@ export async function endArrears(
     .execute();
 }
 
-/** What these users were told of their credit; those who were never told anything are left out. */
+/** The last warnings of these users about their credit; users who were never warned are left out. */
 export async function listDrops(db: Reader, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, Drop>> {
   const rows = await db
     .selectFrom("credit_drops")

@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 async function anAccomplice(world: TestApp) {
   const owner = await world.caller({ dollars: 0 });
   const host = await world.host({ owner });
-  // Dearer than an operator allows by default.
+  // A price above the operator's default maximum.
   await world.env.pool.query(
     `insert into volume_offers (id, machine_id, size_bytes, price_nanos_per_gb_month, end_at, created_at, updated_at)
      overriding system value values (9001, $1, 400e9::bigint, 1000000000000, '2027-01-01', '2026-01-01', '2026-01-01')`,
@@ -21,7 +21,7 @@ async function anAccomplice(world: TestApp) {
 const rent = (world: TestApp, user: TestCaller, id: number, size: number) =>
   world.call({ method: "PUT", url: "/api/v0/volumes/", secret: user.secret, body: { id, size } });
 
-/** What hosts have earned, and what the house has lost. */
+/** The earnings of hosts, and the loss of the operator. */
 async function moneyOf(world: TestApp) {
   const { rows } = await world.env.pool.query<{ earned: bigint; lost: bigint }>(
     `select coalesce(sum(balance_nanos) filter (where kind = 'earnings'), 0)::bigint as earned,
@@ -41,7 +41,7 @@ test("a volume whose first hours cannot be set aside is not rented", async (t) =
   assert.deepEqual(await creditOfUser(world, user), { balance: 10_000_000n, held: 0n, available: 10_000_000n });
 });
 
-test("a host is paid for storage as far as somebody paid, and the house loses nothing", async (t) => {
+test("a host is paid for storage as far as renters paid, and the operator loses nothing", async (t) => {
   const world = await testApp(t);
   const { host, offerId } = await anAccomplice(world);
   const user = await world.caller({ dollars: 10 });
@@ -63,7 +63,7 @@ test("a host is paid for storage as far as somebody paid, and the house loses no
   await world.assertBooks();
 });
 
-test("credit cannot be given away while it is set aside for what is stored", async (t) => {
+test("credit held for storage cannot be given away", async (t) => {
   const world = await testApp(t);
   const { host, offerId } = await anAccomplice(world);
   const [user, friend] = [await world.caller({ dollars: 100 }), await world.caller({ dollars: 0 })];
@@ -85,6 +85,6 @@ test("credit cannot be given away while it is set aside for what is stored", asy
   await host.obey();
   await world.runLoop("settle-volumes");
   const { rows } = await world.env.pool.query("select coalesce(sum(unpaid_nanos), 0)::text as n from charge_lines");
-  assert.deepEqual(rows, [{ n: "0" }], "what had accrued was paid");
+  assert.deepEqual(rows, [{ n: "0" }], "accrued use was paid");
   await world.assertBooks();
 });

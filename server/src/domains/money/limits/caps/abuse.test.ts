@@ -37,7 +37,7 @@ async function makeKey(world: TestApp, secret: string, body: Body = {}) {
   return { status: made.status, secret: String(made.body.key), id: Number(made.body.id), text: made.text };
 }
 
-test("a limit is a number of dollars that can be: no other number does anything", async (t) => {
+test("a limit is a possible number of dollars, and any other number is refused", async (t) => {
   const world = await testApp(t);
   const user = await world.caller();
   const raw = (limit: string) =>
@@ -52,7 +52,7 @@ test("a limit is a number of dollars that can be: no other number does anything"
     assert.equal(answer.status, 400, `${limit}: ${answer.text}`);
   }
   assert.deepEqual(await listCaps(world, user.secret), []);
-  // Beyond 2^53 nano-dollars, to the last one that is a number of JSON.
+  // Amounts beyond 2^53 nano-dollars, up to the largest that JSON numbers carry.
   for (const [limit, shown] of [
     ["9007199.254740993", 9007199.254740993],
     ["999999999.999999", 999999999.999999],
@@ -90,7 +90,7 @@ test("caps are right where amounts are beyond what a double holds", async (t) =>
   await world.assertBooks();
 });
 
-test("two who set, change and remove one cap at the same time leave one cap, or none", async (t) => {
+test("two callers who set, change and remove one cap at the same time leave one cap or none", async (t) => {
   const world = await testApp(t);
   const user = await world.caller();
   for (let round = 0; round < 3; round += 1) {
@@ -109,7 +109,7 @@ test("two who set, change and remove one cap at the same time leave one cap, or 
   }
 });
 
-test("a cap set while many rent at once is passed by nothing that comes after it", async (t) => {
+test("a cap set while many rent at once is exceeded by no later rental", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 6 }, { gpus: 8 });
   const user = await world.caller();
@@ -126,7 +126,7 @@ test("a cap set while many rent at once is passed by nothing that comes after it
   await world.assertBooks();
 });
 
-test("at midnight what is held stays held, and what was spent is forgotten", async (t) => {
+test("at midnight holds stay, and the spent amount begins at zero", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 1 }, { gpus: 2 });
   const user = await world.caller();
@@ -134,7 +134,7 @@ test("at midnight what is held stays held, and what was spent is forgotten", asy
   const id = await rentAndRun(world, user, host);
   await pass(world, host, untilMidnight - 10_000);
   await settleNow(world);
-  // It bears what runs, and hardly anything more.
+  // A cap that pays for what runs, and hardly more.
   const spent = (await setCap(world, user.secret, { scope: "account", period: "day", limit: 900 })).spent;
   const { held } = (await listCaps(world, user.secret))[0];
   await setCap(world, user.secret, { scope: "account", period: "day", limit: spent + held });
@@ -144,11 +144,11 @@ test("at midnight what is held stays held, and what was spent is forgotten", asy
   assert.deepEqual([anew.spent, anew.held], [0, held]);
   await settleNow(world);
   const [after] = await listCaps(world, user.secret);
-  // What ran on both sides of midnight is charged after it.
+  // A stretch across midnight is charged after it.
   assert.ok(after.spent > 0 && after.spent < 0.01, JSON.stringify(after));
   assert.ok(after.spent + after.held <= after.limit);
   assert.equal((await show(world, user, id)).intended_status, "running");
-  // Removed and made again, it counts the same; what is set aside is settled first, and is as little as possible.
+  // A cap that is removed and set again counts the same; holds are settled first and are as small as possible.
   await removeCap(world, user.secret, after.id);
   const remade = await setCap(world, user.secret, { scope: "account", period: "day", limit: 900 });
   assert.equal(remade.spent, after.spent);
@@ -156,7 +156,7 @@ test("at midnight what is held stays held, and what was spent is forgotten", asy
   await world.assertBooks();
 });
 
-test("lowered below what is held, a cap takes nothing back, and what runs is stopped and paid until then", async (t) => {
+test("a cap lowered below its holds takes nothing back, and running instances are stopped and paid until then", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 1 }, { gpus: 2 });
   const user = await world.caller();
@@ -164,7 +164,7 @@ test("lowered below what is held, a cap takes nothing back, and what runs is sto
   await settleNow(world);
   const cap = await setCap(world, user.secret, { scope: "instance", scope_id: id, period: "total", limit: 0.01 });
   assert.ok(cap.held > cap.limit && cap.left === 0, JSON.stringify(cap));
-  assert.equal(cap.holds_from, world.clock.now().getTime() / 1000 + 600, "until then it is stopped for certain");
+  assert.equal(cap.holds_from, world.clock.now().getTime() / 1000 + 600, "the instance has certainly stopped by then");
   assert.equal((await show(world, user, id)).intended_status, "running");
   await pass(world, host, 5 * 60_000);
   await settleNow(world);
@@ -199,7 +199,7 @@ test("the cap of a key that was deleted still limits what it rented, and may be 
   const raised = await setCap(world, user.secret, body(5));
   assert.deepEqual([raised.id, raised.spent], [cap.id, reached.spent]);
   const other = { ...body(5), period: "day" };
-  assert.equal((await putCap(world, user.secret, other)).status, 200, "it is limited already");
+  assert.equal((await putCap(world, user.secret, other)).status, 200, "the key has a cap already");
   assert.equal((await putCap(world, (await world.caller()).secret, body(5))).status, 404);
   for (const { id: capId } of await listCaps(world, user.secret)) await removeCap(world, user.secret, capId);
   assert.equal((await putCap(world, user.secret, body(5))).body.error, "no_such_api_key");
@@ -207,7 +207,7 @@ test("the cap of a key that was deleted still limits what it rented, and may be 
   await world.assertBooks();
 });
 
-test("who may not write a team's billing changes no cap of it, and who is limited gets no key without a limit", async (t) => {
+test("a member without the right to write billing changes no cap of the team, and a capped member gets no key without a cap", async (t) => {
   const world = await testApp(t);
   const owner: TestCaller = await world.caller({ dollars: 1000 });
   const team = await aTeam(world, owner, { credit: 100 });
@@ -221,7 +221,7 @@ test("who may not write a team's billing changes no cap of it, and who is limite
     assert.equal((await removeCap(world, secret, cap.id)).status, 403);
   }
   assert.equal((await listCaps(world, reader.secret)).length, 1);
-  // A member's own account is another one.
+  // The member's own account is a different one.
   const own = { scope: "account", scope_id: team.id, period: "day", limit: 99 };
   assert.equal((await putCap(world, person.secret, own)).body.error, "no_such_user");
   assert.equal((await removeCap(world, person.secret, cap.id)).status, 404);
@@ -235,7 +235,11 @@ test("who may not write a team's billing changes no cap of it, and who is limite
   const around = await makeKey(world, person.secret, { team_id: team.id });
   assert.equal(around.status, 403, around.text);
   await world.call({ method: "DELETE", url: `/api/v0/auth/apikeys/${rows[0].id}/`, secret: member });
-  assert.equal((await makeKey(world, person.secret, { team_id: team.id })).status, 403, "not by deleting it either");
-  assert.equal((await makeKey(world, person.secret)).status, 200, "of the own account it may");
+  assert.equal(
+    (await makeKey(world, person.secret, { team_id: team.id })).status,
+    403,
+    "deleting the capped key does not help",
+  );
+  assert.equal((await makeKey(world, person.secret)).status, 200, "of their own account they may");
   assert.equal((await makeKey(world, reader.person.secret, { team_id: team.id })).status, 200);
 });

@@ -9,7 +9,7 @@ import { destroy, rentAndRun, setState } from "../../../../../../test/support/re
 const MINUTE_MS = 60_000;
 const DOLLARS_PER_HOUR = 3;
 
-/** What happens in one minute. Its host reports late at times, but never so late that its lease would be over. */
+/** The events of one minute. The host reports late at times, but always within its heartbeat lease. */
 const step = fc.record({
   passMs: fc.integer({ min: 1, max: MINUTE_MS }),
   isReported: fc.boolean(),
@@ -35,7 +35,7 @@ async function listCaps(world: TestApp, secret: string): Promise<readonly Cap[]>
   return (await world.call({ url: "/api/v0/caps/", secret })).body.caps;
 }
 
-/** From its limit's time on nothing is spent beyond it: only what was consumed before may have passed it. */
+/** After the limit holds, nothing is spent beyond it: only earlier use may exceed it. */
 function assertHeld(before: readonly Cap[], after: readonly Cap[], nowMs: number): void {
   for (const cap of after) {
     const known = before.find(({ id }) => id === cap.id);
@@ -46,7 +46,7 @@ function assertHeld(before: readonly Cap[], after: readonly Cap[], nowMs: number
   }
 }
 
-test("whatever caps are set, lowered and removed, everything that was consumed is paid, and no cap is passed by time that it held for", async (t) => {
+test("with any caps set, lowered and removed, all use is paid, and no cap is exceeded by time in which it held", async (t) => {
   const world = await testApp(t);
   const property = fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16 }), async (steps) => {
     const host = await listedHost(world, { dollarsPerHour: DOLLARS_PER_HOUR });

@@ -12,7 +12,7 @@ export function capLoops({ database, clock }: { readonly database: Database; rea
   return [
     {
       name: "tell-of-caps",
-      description: "Tells accounts whose caps are reached, or nearly.",
+      description: "Notifies accounts whose caps are reached or nearly reached.",
       everyMs: 30_000,
       run: async () => {
         let [told, afterId] = [0, 0];
@@ -28,7 +28,7 @@ export function capLoops({ database, clock }: { readonly database: Database; rea
   ];
 }
 
-/** Tells of the caps after this one; those that were told of before are told of no more. */
+/** Notifies the owners of a page of caps after this id, each cap once a period. */
 async function tellOfCaps(tx: Tx, afterId: number) {
   const which = { spentPermille: NEARLY_PERMILLE, afterId, limit: CAPS_PER_TRANSACTION };
   const caps = await listCapsToTellOf(tx.db, tx.now, which);

@@ -2,12 +2,12 @@ import { formatDollars } from "../../../../base/money.ts";
 import { describeScope, type Cap, type CapPeriod } from "../../ledger/index.ts";
 import type { Notification } from "../../../notifications/index.ts";
 
-/** From how much of a cap on its account is told that it is nearly reached, in thousandths. */
+/** The part of a cap, in thousandths, from which its owner is told that it is nearly reached. */
 export const NEARLY_PERMILLE = 800;
 
 const PER: Readonly<Record<CapPeriod, string>> = { day: "per day", month: "per month", total: "in total" };
 
-/** What the account of a cap is told of it now; the same until its period is over, or its limit is another one. */
+/** The notification on a cap's present state. It stays the same until the period ends or the limit changes. */
 export function notificationOf({
   id,
   userId,

@@ -7,7 +7,7 @@ import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
 import type { TestAnswer } from "../../../../../../test/support/http.ts";
 import { changeBid, destroy, rent, rentAndRun, setState, stored } from "../../../../../../test/support/rentals.ts";
 
-/** The same account with another key; with a cap of so many dollars where one is given. */
+/** A caller of the same account with another key, which has a cap of this many dollars if one is given. */
 async function keyOf(world: TestApp, user: TestCaller, limit?: number): Promise<TestCaller> {
   const made = await world.call({
     method: "POST",

@@ -25,7 +25,7 @@ async function listCaps(world: TestApp, user: TestCaller) {
   return answer.body.caps;
 }
 
-/** Another key of the same user. */
+/** A second key of the same user. */
 async function anotherKey(
   world: TestApp,
   user: TestCaller,
@@ -113,7 +113,7 @@ test("limits on spending over HTTP", async (t) => {
     assert.deepEqual(await listCaps(world, user), []);
   });
 
-  await t.test("what is not of the account looks like what does not exist", async () => {
+  await t.test("a scope of another account answers as one that does not exist", async () => {
     const key = await anotherKey(world, other);
     const id = await rentAndRun(world, other, host);
     const foreign: readonly [Body, string][] = [
@@ -156,7 +156,7 @@ test("limits on spending over HTTP", async (t) => {
   });
 });
 
-test("a reached cap refuses what it cannot bear and names itself", async (t) => {
+test("a reached cap refuses what it cannot pay for, and the error names the cap", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 6 }, { gpus: 4 });
   const user = await world.caller();
@@ -178,7 +178,7 @@ test("a reached cap refuses what it cannot bear and names itself", async (t) => 
     assert.equal(uncapped.status, 200, uncapped.text);
   });
 
-  await t.test("of orders that come together, as many are served as it bears", async () => {
+  await t.test("of simultaneous orders as many are served as the cap can pay for", async () => {
     const another = await anotherKey(world, user);
     const crowded = await listedHost(world, { dollarsPerHour: 6 }, { gpus: 8 });
     await setCap(world, user, { scope: "key", scope_id: another.keyId, period: "day", limit: 3.1 });
@@ -204,14 +204,14 @@ test("a reached cap refuses what it cannot bear and names itself", async (t) => 
   await world.assertBooks();
 });
 
-test("an instance whose cap is reached stops with its data kept, never passing it, and starts when it is raised", async (t) => {
+test("an instance whose cap is reached stops with its data kept, never exceeding the cap, and starts when the cap is raised", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 1 }, { gpus: 2 });
   const user = await world.caller();
   const id = await rentAndRun(world, user, host);
   await setCap(world, user, { scope: "instance", scope_id: id, period: "day", limit: 1 });
   let [cap] = await listCaps(world, user);
-  assert.ok(cap.held > 0, "what it holds already counts");
+  assert.ok(cap.held > 0, "its hold already counts");
   for (let minute = 0; minute < 75; minute += 1) {
     world.clock.jump(MINUTE_MS);
     await host.obey();
@@ -267,7 +267,7 @@ test("prepaying counts against caps when it is paid", async (t) => {
   assert.equal(paid.status, 200, paid.text);
   const [cap] = await listCaps(world, user);
   assert.ok(cap.spent >= 80 && cap.spent + cap.held <= 100, JSON.stringify(cap));
-  // A cap that is made afterwards counts it as well.
+  // A cap that is made afterwards counts the deposit as well.
   await world.call({ method: "DELETE", url: `/api/v0/caps/${cap.id}/`, secret: user.secret });
   const remade = await setCap(world, user, { scope: "instance", scope_id: id, period: "month", limit: 100 });
   assert.ok(remade.spent >= 80, JSON.stringify(remade));
@@ -288,7 +288,7 @@ test("a volume counts against the caps of its account and of the key that rented
   await setCap(world, user, { scope: "key", scope_id: key.keyId, period: "total", limit: 7 });
   assert.equal((await rentVolume(key.secret)).status, 200);
   await host.obey();
-  // A dollar an hour, of which the cap bears seven.
+  // A dollar an hour, of which the cap pays seven.
   await pass(world, host, 8 * HOUR_MS);
   await world.env.pool.query("update volumes set settle_at = $1 where settle_at is not null", [world.clock.now()]);
   await world.runLoop("settle-volumes");
@@ -297,7 +297,7 @@ test("a volume counts against the caps of its account and of the key that rented
   const refused = await rentVolume(key.secret);
   assert.deepEqual([refused.status, refused.body.error], [400, "cap_reached"], refused.text);
   assert.equal((await rentVolume(user.secret)).status, 200);
-  // Made anew, it counts the same.
+  // A cap that is removed and set again counts the same.
   await world.call({ method: "DELETE", url: `/api/v0/caps/${cap.id}/`, secret: user.secret });
   const remade = await setCap(world, user, { scope: "key", scope_id: key.keyId, period: "day", limit: 9 });
   assert.equal(remade.spent, 7);

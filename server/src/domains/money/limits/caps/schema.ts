@@ -10,14 +10,14 @@ const Scope = Type.Union([
   Type.Literal("instance"),
 ]);
 const Period = Type.Union([Type.Literal("day"), Type.Literal("month"), Type.Literal("total")], {
-  description: "Days and months of UTC; a total never begins anew.",
+  description: "Days and months of UTC; a total has no next period.",
 });
 const Dollars = (description: string) => Type.Number({ description });
 
 const Cap = model("Cap", {
   id: Type.Integer(),
   scope: Scope,
-  scope_id: Type.Integer({ description: "Of the account, API key, endpoint group or instance." }),
+  scope_id: Type.Integer({ description: "The id of the account, API key, endpoint group or instance." }),
   period: Period,
   limit: Dollars("Dollars that may be spent in one period."),
   spent: Dollars("Dollars charged in the present period."),
@@ -25,14 +25,14 @@ const Cap = model("Cap", {
   left: Dollars("Dollars that can still be set aside; 0 when the limit is reached."),
   holds_from: Type.Number({
     description:
-      "From when on the limit holds, in seconds since the epoch. What was consumed before counts as spent and is charged in full, so spent may be above the limit. In the future while something runs that the limit does not bear: it is stopped before.",
+      "The time from which the limit holds, in seconds since the epoch. Use before it counts as spent and is charged in full, so spent may be above the limit. In the future while something runs that the limit cannot pay for: it is stopped first.",
   }),
   stops_at: Type.Union([Type.Number(), Type.Null()], {
     description:
-      "About when what runs within this cap is stopped, in seconds since the epoch, if it goes on at the rate of now; null while nothing runs that costs anything.",
+      "The time at which running instances within this cap are stopped if costs stay as they are, in seconds since the epoch; null while nothing that costs anything runs.",
   }),
   resets_at: Type.Union([Type.Number(), Type.Null()], {
-    description: "When the next period begins, in seconds since the epoch; null for a total.",
+    description: "The beginning of the next period, in seconds since the epoch; null for a total.",
   }),
 });
 
@@ -46,7 +46,7 @@ export const PutCapBody = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: MAX_ID,
-      description: "Of what is limited; for the account it may be left out.",
+      description: "The id of the limited key, endpoint group or instance; optional for the account.",
     }),
   ),
   period: Period,

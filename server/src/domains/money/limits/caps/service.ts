@@ -29,8 +29,8 @@ import type { PutCapBody } from "./schema.ts";
 const CAPS_MAX = 1000;
 
 /**
- * Charges what the volumes of a scope have cost until now: a cap that changes next counts it. Volumes and instances lock
- * accounts of different hosts, so they are settled in transactions of their own.
+ * Charges the cost of the volumes of a scope until now, so that a cap that changes next counts it. Volumes and
+ * instances lock accounts of different hosts, so they are settled in transactions of their own.
  */
 export async function settleBeforeCap(
   database: Database,
@@ -44,9 +44,9 @@ export async function settleBeforeCap(
 }
 
 /**
- * Gives a scope of the caller's account a limit, or another one. What was consumed within the scope is settled first, by
- * the limit that held until now; the new limit bounds what is consumed from now on, or from when all that may run no more
- * is stopped for certain. What was spent in the present period counts.
+ * Sets or changes the limit of a scope of the caller's account. Use within the scope is settled first by the earlier
+ * limit; the new limit holds from now on, or from the moment at which everything that it cannot pay for has certainly
+ * stopped. Charges of the present period count.
  */
 export async function setCap(tx: Tx, identity: Identity, body: PutCapBody): Promise<Cap> {
   const { userId } = identity;
@@ -57,7 +57,7 @@ export async function setCap(tx: Tx, identity: Identity, body: PutCapBody): Prom
   const { isCovered } = await settleWithin(tx, { userId, scope });
   await lockCredit(tx, userId);
   const caps = await listCaps(tx.db, userId, tx.now);
-  // What is limited already may be gone, and what it made still costs: a key that was deleted.
+  // A scope with a cap may be gone, and what it rented still costs: a key that was deleted.
   if (!caps.some((cap) => cap.scope === scope)) await requireOwn(tx.db, userId, scope);
   const { period } = body;
   const isKnown = caps.some((cap) => cap.scope === scope && cap.period === period);
@@ -72,7 +72,7 @@ export async function setCap(tx: Tx, identity: Identity, body: PutCapBody): Prom
   return cap;
 }
 
-/** Removes a cap, after what was consumed within it is settled by its limit. */
+/** Removes a cap, after use within it is settled by its limit. */
 export async function removeCap(tx: Tx, identity: Identity, id: number): Promise<void> {
   const { userId } = identity;
   const capId = asId<LedgerCapId>(id);
@@ -85,8 +85,8 @@ export async function removeCap(tx: Tx, identity: Identity, id: number): Promise
 }
 
 /**
- * A key that is limited makes no keys: they would not be. Neither does a person make more keys of a team in which one of
- * his is, or was until he deleted it.
+ * Refuses new keys to a key with a cap, since they would not have it. A member with a capped key of a team, deleted
+ * ones included, makes no more keys of that team either.
  */
 export async function refuseNewKeys(
   tx: Tx,
@@ -105,7 +105,7 @@ export async function refuseNewKeys(
   }
 }
 
-/** The scope that a request names, whosever it is. */
+/** The scope that a request names, before its owner is checked. */
 function scopeNamed(
   { userId }: Identity,
   { scope: kind, scope_id: given }: Pick<PutCapBody, "scope" | "scope_id">,
@@ -115,19 +115,19 @@ function scopeNamed(
   return `${kind}:${id}`;
 }
 
-/** What is not of the caller's account does not exist. */
+/** Refuses a scope of another account as one that does not exist. */
 async function requireOwn(db: Reader, userId: UserId, scope: CapScope): Promise<void> {
   const [kind, id] = [kindOfScope(scope), idOfScope(scope)];
   switch (kind) {
     case "account":
-      if (id !== userId) throw notFound("no_such_user", `There is no account ${id} of yours.`);
+      if (id !== userId) throw notFound("no_such_user", `Account ${id} is not yours.`);
       return;
     case "key":
       if (await hasApiKey(db, userId, asId<ApiKeyId>(id))) return;
-      throw notFound("no_such_api_key", `There is no API key ${id} of yours.`);
+      throw notFound("no_such_api_key", `You have no API key ${id}.`);
     case "endpoint":
       if (await hasEndpointGroup(db, userId, asId<EndpointGroupId>(id))) return;
-      throw notFound("no_such_endpoint", `There is no endpoint group ${id} of yours.`);
+      throw notFound("no_such_endpoint", `You have no endpoint group ${id}.`);
     case "instance": {
       const instance = await findInstanceOf(db, userId, id);
       if (instance !== undefined && instance.phase !== "ended") return;
@@ -138,11 +138,11 @@ async function requireOwn(db: Reader, userId: UserId, scope: CapScope): Promise<
   }
 }
 
-/** A key that is limited must not be able to lift its own limit. */
+/** A key with a cap must not lift its own limit. */
 function refuseOwnKey({ apiKeyId }: Identity, scope: CapScope): void {
   if (scope === `key:${apiKeyId}`) throw forbidden("A key cannot change its own cap: use another key of the account.");
 }
 
 function noSuchCap(id: number): AppError {
-  return notFound("no_such_cap", `There is no cap ${id} of yours.`);
+  return notFound("no_such_cap", `You have no cap ${id}.`);
 }

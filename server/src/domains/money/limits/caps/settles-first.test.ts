@@ -47,11 +47,11 @@ for (const scope of ["instance", "account"] as const) {
     const host = await listedHost(world, { dollarsPerHour: 3 });
     const user = await world.caller();
     const id = await rentAndRun(world, user, host);
-    // The host says nothing of these 45 seconds before the cap is set.
+    // The host reports nothing of these 45 seconds before the cap is set.
     world.clock.jump(45 * SECOND_MS);
     const named = scope === "instance" ? { scope, scope_id: id } : { scope };
     const cap = await setCap(world, user, { ...named, period: "total", limit: 0 });
-    assert.ok(cap.holds_from > world.clock.now().getTime() / 1000, "what runs is stopped first");
+    assert.ok(cap.holds_from > world.clock.now().getTime() / 1000, "the running instance is stopped first");
     await end(world, host, user, id);
     assert.deepEqual(await chargedFor(world, id, "gpu"), { paid: 37_500_000n, unpaid: 0n });
     await world.assertBooks();
@@ -59,7 +59,7 @@ for (const scope of ["instance", "account"] as const) {
 }
 
 for (const isStopping of [false, true]) {
-  const moment = isStopping ? "while what ran is being stopped" : "before what runs is stopped";
+  const moment = isStopping ? "while its instance is being stopped" : "before its instance is stopped";
   test(`a cap of nothing that is set again ${moment} leaves nothing unpaid`, async (t) => {
     const world = await testApp(t);
     const host = await listedHost(world, { dollarsPerHour: 3 });
@@ -136,7 +136,7 @@ test("time before a cap that its host reports after it is charged in full, and t
   world.clock.jump(4 * MINUTE_MS);
   const cap = await setCap(world, user, total(0));
   assert.equal(cap.spent, 0);
-  // The host knows of the stop when it is back, which it is before its lease is over.
+  // The host learns of the stop when it reconnects, within its heartbeat lease.
   await settleNow(world);
   world.clock.jump(4 * MINUTE_MS);
   await host.connect();
@@ -150,7 +150,7 @@ test("time before a cap that its host reports after it is charged in full, and t
   await world.assertBooks();
 });
 
-test("a cap says from when on it holds, and nothing is spent beyond it from then on", async (t) => {
+test("a cap shows when it begins to hold, and nothing is spent beyond it after that", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 3 });
   const user = await world.caller();
@@ -160,7 +160,7 @@ test("a cap says from when on it holds, and nothing is spent beyond it from then
   const cap = await setCap(world, user, { scope: "instance", scope_id: id, period: "total", limit: 1 });
   assert.equal(cap.spent, 1.5, "nothing is taken back");
   assert.equal(cap.holds_from, world.clock.now().getTime() / 1000 + 600);
-  // Its host lies about what it did after it was told to stop.
+  // The host reports running time after it was told to stop.
   await settleNow(world);
   const [before] = await listCaps(world, user);
   for (let minute = 0; minute < 30; minute += 1) {
@@ -176,7 +176,7 @@ test("a cap says from when on it holds, and nothing is spent beyond it from then
   await world.assertBooks();
 });
 
-test("a cap of nothing on a day stores nothing for nothing: what was stored before it is paid", async (t) => {
+test("storage before a cap of nothing is paid", async (t) => {
   const world = await testApp(t);
   const host = await world.host();
   const user = await world.caller();
@@ -205,7 +205,7 @@ test("a cap of nothing on a day stores nothing for nothing: what was stored befo
   const sums = await world.env.pool.query(
     "select sum(amount_nanos)::bigint as paid, sum(unpaid_nanos)::bigint as unpaid from charge_lines",
   );
-  // The cap does not bear what is set aside for the volume, so it holds ten minutes later: they are paid, too.
+  // The cap cannot pay the hold of the volume, so it holds ten minutes later: these are paid, too.
   assert.equal(sums.rows[0].paid, 10_168_055_555n, "up to when the cap holds, and not beyond it");
   assert.ok(sums.rows[0].unpaid > 800_000_000n);
   await world.assertBooks();

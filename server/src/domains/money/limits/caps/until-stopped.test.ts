@@ -1,4 +1,4 @@
-// What is being stopped because nothing more can be set aside for it is paid until it has stopped.
+// An instance that is being stopped because nothing more can be held for it is paid until it has stopped.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { creditOfUser, testApp, type TestApp } from "../../../../../../test/support/app.ts";
@@ -9,14 +9,14 @@ import { rent, rentAndRun, setState, show, stored } from "../../../../../../test
 
 const SECOND_MS = 1_000;
 
-/** Nothing may be spent any more. */
+/** Sets a cap that leaves nothing to spend. */
 async function capOfNothing(world: TestApp, user: TestCaller): Promise<void> {
   const body = { scope: "account", period: "total", limit: 0 };
   const answer = await world.call({ method: "PUT", url: "/api/v0/caps/", secret: user.secret, body });
   assert.equal(answer.status, 200, answer.text);
 }
 
-/** Gives all that can be given away to somebody else; returns whether anything could. */
+/** Transfers all credit that can be transferred to another account; returns true when any could. */
 async function giveAway(world: TestApp, user: TestCaller, other: TestCaller): Promise<boolean> {
   const { available } = await creditOfUser(world, user);
   if (available <= 0n) return false;
@@ -27,7 +27,7 @@ async function giveAway(world: TestApp, user: TestCaller, other: TestCaller): Pr
   return true;
 }
 
-/** What ran on a machine at $3 an hour, in nano-dollars. */
+/** The charges for an instance on a machine at $3 an hour, in nano-dollars. */
 async function charged(world: TestApp, id: number) {
   const lines = (await linesOf(world, id)).filter(({ component }) => component === "gpu");
   const sum = (of: "amount_nanos" | "unpaid_nanos") => lines.reduce((all, line) => all + line[of], 0n);
@@ -40,7 +40,7 @@ async function aWorld(t: TestContext, dollars = 100) {
   return { world, host, user: await world.caller({ dollars }), other: await world.caller() };
 }
 
-test("what is left when credit is used up cannot be given away before the run has stopped", async (t) => {
+test("the rest of used-up credit cannot be given away before the run has stopped", async (t) => {
   const { world, host, user, other } = await aWorld(t, 0.51);
   const id = await rentAndRun(world, user, host);
   world.clock.jump(540 * SECOND_MS);
@@ -53,7 +53,7 @@ test("what is left when credit is used up cannot be given away before the run ha
   }
   await giveAway(world, user, other);
   const again = await setState(world, user, id, "running");
-  assert.equal(again.body.error, "insufficient_credit", "nor can it start before it has stopped");
+  assert.equal(again.body.error, "insufficient_credit", "the instance cannot start before it has stopped");
   world.clock.jump(10 * SECOND_MS);
   await host.count();
   await settleNow(world);
@@ -65,7 +65,7 @@ test("what is left when credit is used up cannot be given away before the run ha
 
 for (const isAway of [false, true]) {
   const state = isAway ? "while its host is away" : "by a cap of nothing";
-  test(`credit cannot be given away that a run needs which is stopped ${state}`, async (t) => {
+  test(`credit that a run needs which is stopped ${state} cannot be given away`, async (t) => {
     const { world, host, user, other } = await aWorld(t);
     const id = await rentAndRun(world, user, host);
     await settleNow(world);
@@ -87,7 +87,7 @@ for (const isAway of [false, true]) {
   });
 }
 
-test("a cap of nothing stops what is still loading, so that it never runs unpaid", async (t) => {
+test("a cap of nothing stops an instance that is still loading, so that it never runs unpaid", async (t) => {
   const { world, host, user } = await aWorld(t);
   const id = await rent(world, user, host);
   await capOfNothing(world, user);
@@ -102,7 +102,7 @@ test("a cap of nothing stops what is still loading, so that it never runs unpaid
   await world.assertBooks();
 });
 
-test("a cap that still bears its start lets go on what is loading", async (t) => {
+test("a cap that can pay for the start lets a loading instance go on", async (t) => {
   const { world, host, user } = await aWorld(t);
   const id = await rent(world, user, host);
   const body = { scope: "account", period: "total", limit: 0.5 };

@@ -7,7 +7,7 @@ const SignQuery = Type.Object({ instance_id: Type.Integer() });
 
 /**
  * Certificates for what instances serve over HTTPS (docs/contract-rules.md#certificates), at the paths that images
- * call. What goes in and out is PEM and no JSON, so they are not among the operations of the SDK.
+ * call. Requests and answers are PEM instead of JSON, so the SDK has no operations for them.
  */
 export function certificateRoutes({ app, database, clock }: HttpScope, ports: CertificatePorts): void {
   const surroundings = { ...ports, database, clock };
@@ -16,7 +16,7 @@ export function certificateRoutes({ app, database, clock }: HttpScope, ports: Ce
     { config: { access: { operation: "api.certificate.root", permission: "public" } }, schema: { hide: true } },
     async (_request, reply) => reply.type("application/x-x509-ca-cert").send(await rootCertificate(surroundings)),
   );
-  // In a scope of its own: the body is a text under whatever name its sender gives it.
+  // A scope of its own, because the body is a text under any content type.
   void app.register(async (scope) => {
     scope.addContentTypeParser("*", { parseAs: "string", bodyLimit: REQUEST_BYTES_MAX }, (_request, body, done) =>
       done(null, body),

@@ -16,11 +16,11 @@ export type CertificatePorts = {
 
 type Surroundings = CertificatePorts & { readonly database: Database; readonly clock: Clock };
 
-/** Whoever serves on it is asked for by the address that it is reached at, not by this one. */
+/** An agent that listens on all addresses is certified for the address that it is reached at. */
 const ANY_ADDRESS = "0.0.0.0";
 const SEAL_CONTEXT = "certificate authority";
 
-/** The certificate that renters may choose to trust, in PEM. The first who asks for it makes it. */
+/** The certificate that renters may choose to trust, in PEM. The first call creates it. */
 export async function rootCertificate({ database, clock, sealer }: Surroundings): Promise<string> {
   return (await loadAuthority(database, clock, sealer)).certificatePem;
 }
@@ -38,8 +38,8 @@ async function loadAuthority(database: Database, clock: Clock, sealer: Sealer) {
 }
 
 /**
- * Signs what an instance, or the agent before it, asks for: from an address that is proven to be its machine's own, for
- * these addresses, and until the rental ends. What a host says its public address is may be somebody else's.
+ * Signs the request of an instance, or of the agent in front of it: from an address that is proven to be its machine's
+ * own, for these addresses, and until the rental ends. An address that a host only claims may belong to somebody else.
  */
 export async function signRequest(
   { database, clock, sealer }: Surroundings,
@@ -48,7 +48,7 @@ export async function signRequest(
   const id = parseId<InstanceId>(String(request.instanceId));
   const rental = id && (await findLiveRental(database.kysely, id));
   const place = rental && (await findProvenPlace(database.kysely, rental.machineId));
-  // Senders at other addresses learn nothing about who is where.
+  // Senders at other addresses must not learn which instance is where.
   if (rental === undefined || place === undefined || !place.addresses.includes(plainAddress(request.sourceAddress))) {
     throw notFound("no_such_instance", `There is no instance ${request.instanceId} at your address.`);
   }
@@ -58,7 +58,7 @@ export async function signRequest(
   const stored = await loadAuthority(database, clock, sealer);
   const keyPem = sealer.open(stored.encryptedKey, SEAL_CONTEXT);
   if (keyPem === undefined) {
-    const reason = "The key of the certificate authority was sealed under another secret.";
+    const reason = "The key of the certificate authority was encrypted under another secret.";
     throw new AppError("unavailable", "certificate_authority_sealed", reason);
   }
   const authority: Authority = { certificatePem: stored.certificatePem, keyPem };

@@ -11,7 +11,7 @@ export async function findAuthority(db: Reader): Promise<StoredAuthority | undef
   return row && { certificatePem: row.certificate_pem, encryptedKey: row.sealed_key };
 }
 
-/** Keeps the authority unless there is one: whichever server comes first, all of them use the same. */
+/** Stores the authority unless one exists, so that all servers use the same one. */
 export async function insertAuthority(tx: Tx, { certificatePem, encryptedKey }: StoredAuthority): Promise<void> {
   await tx.db
     .insertInto("certificate_authorities")
@@ -20,7 +20,7 @@ export async function insertAuthority(tx: Tx, { certificatePem, encryptedKey }: 
     .execute();
 }
 
-/** Where an instance is that is not over, and when its rental ends. */
+/** The machine of a live instance, and the end of its rental. */
 export async function findLiveRental(
   db: Reader,
   id: InstanceId,

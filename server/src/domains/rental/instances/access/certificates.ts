@@ -13,13 +13,13 @@ import { invalid } from "../../../../base/errors.ts";
 
 export type Authority = { readonly certificatePem: string; readonly keyPem: string };
 
-/** What a request asks for, its signature checked. */
+/** The contents of a signing request whose signature was checked. */
 export type SigningRequest = { readonly publicKeyPem: string; readonly ipAddresses: readonly string[] };
 
 const DAY_MS = 86_400_000;
 const AUTHORITY_BITS = 3072;
 const AUTHORITY_DAYS = 20 * 365;
-/** What browsers accept at most of an authority that a person installed is 825. */
+/** Below the 825 days that browsers accept from an authority that a person installed. */
 const CERTIFICATE_DAYS_MAX = 397;
 const KEY_BITS_MIN = 2048;
 const KEY_BITS_MAX = 4096;
@@ -37,7 +37,7 @@ const DIGESTS: Readonly<Record<string, string>> = {
 };
 /** `DigestInfo` of PKCS #1 before a SHA-256 digest. */
 const SHA256_PREFIX = Buffer.from("3031300d060960864801650304020105000420", "hex");
-/** A new root of trust. */
+/** Creates a root certificate and its key. */
 export async function createAuthority(now: Date): Promise<Authority> {
   const keys = await promisify(generateKeyPair)("rsa", {
     modulusLength: AUTHORITY_BITS,
@@ -57,7 +57,7 @@ export async function createAuthority(now: Date): Promise<Authority> {
   return { certificatePem: sign(certificate, keys.privateKey), keyPem: keys.privateKey };
 }
 
-/** Reads a request in PEM and checks that its sender has the key that it is for. */
+/** Reads a request in PEM and checks that its sender has the private key. */
 export function readSigningRequest(pem: string): SigningRequest {
   const request = parseRequest(pem);
   const { n, e } = request.publicKey as forge.pki.rsa.PublicKey;
@@ -75,12 +75,12 @@ export function readSigningRequest(pem: string): SigningRequest {
   return { publicKeyPem, ipAddresses: addressesOf(request) };
 }
 
-/** The name in an instance's certificates: another instance at the same address has another one. */
+/** The name in an instance's certificates, which tells instances at one address apart. */
 export function subjectOf(instanceId: number): string {
   return `Berth instance ${instanceId}`;
 }
 
-/** A certificate for exactly this key, to serve from these addresses until a day after `endAt`. */
+/** A certificate for exactly this key, valid for these addresses until a day after `endAt`. */
 export function issueCertificate(
   authority: Authority,
   now: Date,
@@ -92,7 +92,7 @@ export function issueCertificate(
   },
 ): string {
   const issuer = forge.pki.certificateFromPem(authority.certificatePem);
-  // A day more than the rental, for clocks that are wrong and instances that take their time to end.
+  // A day longer than the rental, for wrong clocks and instances that take time to end.
   const lastMs = Math.min(input.endAt.getTime() + DAY_MS, now.getTime() + CERTIFICATE_DAYS_MAX * DAY_MS);
   const certificate = begin(input.publicKeyPem, now, new Date(lastMs));
   certificate.setSubject([{ name: "commonName", value: input.commonName }]);
@@ -118,8 +118,8 @@ function begin(publicKeyPem: string, now: Date, lastAt: Date): forge.pki.Certifi
 }
 
 /**
- * Any IPv4 and IPv6 address, and no name at all: whoever trusts this authority for instances does not trust it for the
- * rest of the web.
+ * Name constraints that allow any IPv4 and IPv6 address and no host name: trust in this authority is trust for
+ * instances, not for the rest of the web.
  */
 function addressesOnly(): string {
   const { asn1 } = forge;
@@ -137,7 +137,7 @@ function addressesOnly(): string {
   return asn1.toDer(constraints).getBytes();
 }
 
-/** Signs by OpenSSL: the library's own arithmetic would hold up everything else for tens of milliseconds. */
+/** Signs with OpenSSL, because the library's own arithmetic blocks the process for tens of milliseconds. */
 function sign(certificate: forge.pki.Certificate, keyPem: string): string {
   const key = {
     sign(md: forge.md.MessageDigest): string {
@@ -161,7 +161,7 @@ function unreadable() {
   return invalid("body", "The body must be a certificate signing request for an RSA key, in PEM.");
 }
 
-/** The IP addresses among the names that a request is for. */
+/** The IP addresses among the names of a request. */
 function addressesOf(request: ReturnType<typeof parseRequest>): readonly string[] {
   const attribute = request.getAttribute({ name: "extensionRequest" }) as
     | { readonly extensions?: readonly { readonly altNames?: readonly { readonly ip?: unknown }[] }[] }

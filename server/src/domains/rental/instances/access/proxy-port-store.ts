@@ -3,14 +3,13 @@ import type { InstanceId, MachineId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { Runtype } from "../../templates/index.ts";
 
-/** Told to every process when an instance got its pair of ports. */
+/** Tells every process when an instance got its pair of proxy ports. */
 export const PROXY_PORTS_CHANNEL = "proxy_ports_changed";
 
 export type ProxyRange = { readonly first: number; readonly last: number };
 
 /**
- * Makes the free pairs those of the configured range. A pair of an earlier range that is in use stays until its instance
- * has ended.
+ * Makes the free pairs those of the configured range. A pair of an earlier range stays until its instance has ended.
  */
 export async function prepareProxyPorts(tx: Tx, range: ProxyRange | undefined): Promise<void> {
   const { first, last } = range ?? { first: 1, last: 0 };
@@ -27,8 +26,8 @@ export async function prepareProxyPorts(tx: Tx, range: ProxyRange | undefined): 
 }
 
 /**
- * Gives each of these instances a free pair, in one statement for all of them. When fewer are free, the last get none:
- * they are reached directly, or not at all.
+ * Gives each of these instances a free pair, in one statement. When fewer are free, the last instances get none: they
+ * are reached directly, or not at all.
  */
 export async function takeProxyPorts(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
   if (instanceIds.length === 0) return;
@@ -51,7 +50,7 @@ export async function takeProxyPorts(tx: Tx, instanceIds: readonly InstanceId[])
   `.execute(tx.db);
 }
 
-/** The first ports of the pairs that these instances have. */
+/** The first port of the pair of each of these instances. */
 export async function listProxyPorts(
   db: Reader,
   instanceIds: readonly InstanceId[],
@@ -71,7 +70,7 @@ export type ProxiedInstance = {
   readonly mode: Runtype["mode"];
 };
 
-/** Everything that the proxy has to listen for. */
+/** All instances with proxy ports, for which the proxy listens. */
 export async function listProxiedInstances(db: Reader): Promise<readonly ProxiedInstance[]> {
   const rows = await db
     .selectFrom("proxy_ports")
@@ -88,7 +87,7 @@ export async function listProxiedInstances(db: Reader): Promise<readonly Proxied
   return rows;
 }
 
-/** Takes back the pairs of instances that are over; returns how many. */
+/** Frees the pairs of instances that are over, and returns their number. */
 export async function freeProxyPorts(tx: Tx): Promise<number> {
   const { rows } = await sql<{ port: number }>`
     update proxy_ports set instance_id = null, freed_at = ${tx.now}::timestamptz

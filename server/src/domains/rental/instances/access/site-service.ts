@@ -3,17 +3,17 @@ import type { Reader } from "../../../../db/transaction.ts";
 import { describeMachines, listOperated } from "../../../supply/hosts/index.ts";
 import { listInstancesById } from "../store.ts";
 
-/** Where an instance is reached, and what its machine is like. */
+/** The address of an instance, and the facts about its machine. */
 export type Site = {
   readonly ipAddress: string;
-  /** The operator answers for its host: what that says of its address is believed. */
+  /** True when the operator answers for its host, whose word on the address is then believed. */
   readonly isOperated: boolean;
-  /** Of its present container, as its host said; undefined until it did. */
+  /** The host's ports of the present container, as the host reported; undefined before the first report. */
   readonly hostPorts: ReadonlySet<number> | undefined;
-  /** Of all its devices together; 0 without any known. */
+  /** The DLPerf score of all its devices together; 0 when unknown. */
   readonly dlperf: number;
   readonly gpuName: string | undefined;
-  /** From 0 to 1. */
+  /** The reliability of the machine, from 0 to 1. */
   readonly reliability: number;
 };
 

@@ -12,7 +12,7 @@ export function instanceSshRoutes({ app, database, mutate }: HttpScope): void {
     {
       config: { access: { operation: "api.instance.attach_ssh_key", permission: "instance_write" } },
       schema: {
-        summary: "Let an SSH key into an instance, at once",
+        summary: "Attach an SSH key to an instance; it takes effect at once",
         params: IdParams,
         body: AttachSshKeyBody,
         response: { 200: Message },
@@ -45,7 +45,7 @@ export function instanceSshRoutes({ app, database, mutate }: HttpScope): void {
     {
       config: { access: { operation: "api.instance.detach_ssh_key", permission: "instance_write" } },
       schema: {
-        summary: "Shut an SSH key out of an instance, at once",
+        summary: "Remove an SSH key from an instance; it takes effect at once",
         params: SshKeyParams,
         response: { 200: Message },
       },

@@ -13,7 +13,7 @@ import { noSuchInstance } from "../lifecycle/transitions.ts";
 
 export type KeyRequest = { readonly caller: Parameters<typeof attachSshKey>[1]; readonly instanceId: number };
 
-/** Lets a key in, named by its text or by the id of one of the account; its host hears of it at the commit. */
+/** Attaches a key, named by its text or by the id of one of the account. Its host gets the key at the commit. */
 export async function attachInstanceKey(
   tx: Tx,
   request: KeyRequest,
@@ -25,7 +25,7 @@ export async function attachInstanceKey(
   return attached;
 }
 
-/** Shuts a key out; its host hears of it at the commit. */
+/** Detaches a key. Its host removes the key at the commit. */
 export async function detachInstanceKey(tx: Tx, request: KeyRequest, keyId: number): Promise<void> {
   const instance = await requireOpen(tx, request);
   await detachSshKey(tx, request.caller, instance.id, keyId);
@@ -50,7 +50,7 @@ async function requireOpen(tx: Tx, { caller, instanceId }: KeyRequest): Promise<
   return instance;
 }
 
-/** Nobody logs in to it any more, even where its container is still being removed. */
+/** True when nobody logs in any more, even if the container is still being removed. */
 function isOver({ phase }: Instance): boolean {
   return phase === "ending" || phase === "ended";
 }

@@ -13,17 +13,18 @@ import { endTerms } from "../rentals/terms-service.ts";
 import { noSuchInstance, reschedule } from "../lifecycle/transitions.ts";
 
 /**
- * Changes the bid of an interruptible instance; the schedule follows at once. Null asks for
- * the lowest bid that runs now. Below what the host asks at least nobody runs, so nobody can bid that.
+ * Changes the bid of an interruptible instance; the schedule follows at once. Null asks for the lowest bid that runs
+ * now. A bid below the host's minimum is refused, since it could never run.
  */
 export async function changeBid(tx: Tx, request: InstanceRequest, asked: Nanos | null): Promise<void> {
   const instance = await requireInstance(tx, request);
   const { id, machineId, deviceCount } = instance;
   await requireOwnInstance(tx.db, request.apiKeyId, instance);
   if (instance.phase === "ending" || instance.phase === "ended") throw noSuchInstance(id);
-  if (!instance.isBid) throw invalid("id", `Instance ${id} is not interruptible: it has a fixed price and no bid.`);
+  if (!instance.isBid)
+    throw invalid("id", `Instance ${id} is not interruptible: it has a fixed price instead of a bid.`);
   if (instance.isBackground) {
-    throw invalid("id", `Instance ${id} runs on idle devices for their own host, for nothing: it has no bid.`);
+    throw invalid("id", `Instance ${id} is a background job of its own host, so it has no bid.`);
   }
   const machine = (await readMachineStates(tx, [machineId])).get(machineId);
   const floorNanos = machine === undefined ? 0n : floorOf(machine, deviceCount);

@@ -7,11 +7,14 @@ import type { Phase } from "../lifecycle/rules/lifecycle.ts";
 export type StoredClaim = Claim & {
   readonly machineId: MachineId;
   readonly phase: Phase;
-  /** When it was given the devices that it has; known only of those that have resumed, where it matters. */
+  /** The time at which it got its present devices, for instances that resumed and still hold them. */
   readonly grantedAtMs: number | undefined;
 };
 
-/** What wants or holds devices on these machines. Whoever decides by it holds their row locks. */
+/**
+ * The instances that want or hold devices on these machines. A caller that decides by them holds the machines' row
+ * locks.
+ */
 export async function listClaims(db: Reader, machineIds: readonly MachineId[]): Promise<readonly StoredClaim[]> {
   const rows = await db
     .selectFrom("instances")
@@ -48,7 +51,7 @@ export async function listClaims(db: Reader, machineIds: readonly MachineId[]): 
   }));
 }
 
-/** Notes that it claims its devices anew: its bid was raised, or it was started again. */
+/** Notes that an instance claims devices from now on, because its bid was raised or it was started again. */
 export async function renewClaim(
   tx: Tx,
   id: InstanceId,
@@ -63,7 +66,7 @@ export async function renewClaim(
 
 export type Review = { readonly machineId: MachineId; readonly atMs: number | undefined };
 
-/** Notes when the schedules of these machines have to be looked at again although nothing happens. */
+/** Notes the times at which the schedules of these machines have to be reviewed although nothing happens. */
 export async function setReviews(tx: Tx, reviews: readonly Review[]): Promise<void> {
   if (reviews.length === 0) return;
   await sql`
@@ -76,7 +79,7 @@ export async function setReviews(tx: Tx, reviews: readonly Review[]): Promise<vo
   `.execute(tx.db);
 }
 
-/** Machines whose schedules are to be looked at again by now. */
+/** Machines whose schedules are due for a review. */
 export async function listDueReviews(db: Reader, now: Date, limit: number): Promise<readonly MachineId[]> {
   const rows = await db
     .selectFrom("machines")

@@ -9,12 +9,17 @@ import {
 } from "../../../supply/market/index.ts";
 import type { StoredClaim } from "./claim-store.ts";
 
-/** Whether the schedule has anything to decide where this claim is: somebody waits, or leaves for somebody. */
+/**
+ * True when the schedule has something to decide about this claim: it waits for devices, or leaves for a higher claim.
+ */
 export function isUnsettled({ phase }: Pick<StoredClaim, "phase">): boolean {
   return phase === "scheduled" || phase === "yielding";
 }
 
-/** What of one machine decides who runs on it. Who bids less than its host asks at least is no claim. */
+/**
+ * The facts of one machine that decide which claims run on it. A bid below the host's minimum does not count as a
+ * claim.
+ */
 export function machineClaims(
   state: MachineState,
   claims: readonly StoredClaim[],
@@ -28,7 +33,7 @@ export function machineClaims(
     .filter((claim) => held.has(claim.instanceId))
     .map((claim) => ({
       ...claim,
-      // One that bids less than its host asks at least leaves, whether somebody wants its devices or not.
+      // A bid below the host's minimum leaves, even if nobody wants its devices.
       isLeaving:
         claim.phase === "stopping" || claim.phase === "ending" || (isUnderNotice(claim) && !isAtFloor(claim, state)),
       isUnderNotice: isUnderNotice(claim),
@@ -43,7 +48,7 @@ function isUnderNotice({ phase }: StoredClaim): boolean {
   return phase === "yielding";
 }
 
-/** The least that a bid for so many devices of the machine may be. */
+/** The minimum bid for this many devices of the machine. */
 export function floorOf({ machine }: Pick<MachineState, "machine">, deviceCount: number): bigint {
   return machine.priceMinBidNanosPerHour * BigInt(deviceCount);
 }
@@ -52,7 +57,7 @@ function isAtFloor(claim: StoredClaim, state: MachineState): boolean {
   return !claim.isBid || claim.isBackground || claim.priceNanosPerHour >= floorOf(state, claim.deviceCount);
 }
 
-/** What a bid below the host's minimum is answered. */
+/** The refusal of a bid below the host's minimum. */
 export function belowFloor(
   floorNanos: bigint,
   deviceCount: number,

@@ -11,7 +11,7 @@ import { listClaims, type StoredClaim } from "./claim-store.ts";
 import { floorOf, machineClaims } from "./claims.ts";
 import type { Instance } from "../instance.ts";
 
-/** How bids, and whatever else waits, stand in the schedules of their machines. */
+/** The ranks of bids, and of instances that wait, in the schedules of their machines. */
 export async function listStandings(
   db: Reader,
   instances: readonly Instance[],
@@ -42,7 +42,7 @@ function hasStanding({ isBid, phase }: Instance): boolean {
   return phase === "scheduled" || (isBid && phase !== "ending" && phase !== "ended");
 }
 
-/** One that is stopped has no claim: this is the one that it would have if it were started. */
+/** A stopped instance has no claim, so this builds the one that it would have after a start. */
 function ownClaim(instance: Instance, claims: readonly StoredClaim[], now: Date): Claim {
   const found = claims.find((claim) => claim.instanceId === instance.id);
   if (found !== undefined) return found;

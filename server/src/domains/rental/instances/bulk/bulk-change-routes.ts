@@ -6,11 +6,11 @@ import { BulkChangeAnswer, BulkDestroyBody, BulkStartBody, BulkUpdateBody } from
 import { changeInBulk } from "./bulk-change-service.ts";
 import { destroyInstance, startInstance, stopInstance } from "../service.ts";
 
-const STARTED = "are to run";
-const STOPPED = "are to stop";
+const STARTED = "are starting";
+const STOPPED = "are stopping";
 const DESTROYED = "are being destroyed";
 
-/** The same change for many instances at once. */
+/** One change for many instances in one request. */
 export function bulkChangeRoutes(scope: HttpScope): void {
   updateRoute(scope);
   startRoute(scope);
@@ -47,7 +47,7 @@ function startRoute({ app, mutate }: HttpScope): void {
     "/api/v0/instances/start/",
     {
       config: { access: { operation: "api.instance.start_bulk", permission: "instance_write" } },
-      // Before the schema speaks, so that they are missed in the contract's words.
+      // Runs before the schema, so that missing ids get the message of the published contract.
       preValidation: async ({ body }) => requireIds(body),
       schema: {
         summary: "Start each of these instances",

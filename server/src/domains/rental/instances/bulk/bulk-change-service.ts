@@ -12,19 +12,19 @@ import { listInstancesById, lockInstances } from "../store.ts";
 type BulkChange = {
   readonly userId: UserId;
   readonly actor: Actor;
-  /** The key that asks. */
+  /** The key that makes the request. */
   readonly apiKeyId: ApiKeyId;
-  /** An id that is named twice counts once. */
+  /** Instance ids; an id that is named twice counts once. */
   readonly ids: readonly number[];
-  /** The change of one of them. */
+  /** The change of one instance. */
   readonly change: (tx: Tx, request: InstanceRequest) => Promise<void>;
-  /** The end of the sentence in `msg` on those that were changed. */
+  /** The end of the sentence in `msg` about the changed instances. */
   readonly done: string;
 };
 
 /**
- * Changes each of the caller's instances by itself: one that refuses leaves the others alone. When all refuse, it is
- * refused as the first one is. The locks are taken for all of them first, in the order that everybody takes them in.
+ * Changes each of the caller's instances by itself: one refusal leaves the others alone. When all are refused, the
+ * first refusal is thrown. The locks for all instances are taken first, in the usual order.
  */
 export async function changeInBulk(tx: Tx, { ids, change, done, ...caller }: BulkChange) {
   const asked = [...new Set(ids)];
@@ -46,7 +46,10 @@ export async function changeInBulk(tx: Tx, { ids, change, done, ...caller }: Bul
   return { success: true as const, msg, results };
 }
 
-/** With all that may be moved for them, and what they mount: what is set aside for one comes after the locks of all. */
+/**
+ * Locks the caller's instances, the instances that the schedule may move for them, and their volumes. Credit is set
+ * aside after all these locks.
+ */
 async function lockOwn(tx: Tx, userId: UserId, ids: readonly InstanceId[]): Promise<void> {
   const instances = await listInstancesById(tx.db, ids);
   const own = instances.filter((instance) => instance.userId === userId);
@@ -58,13 +61,13 @@ async function lockOwn(tx: Tx, userId: UserId, ids: readonly InstanceId[]): Prom
   await lockVolumesOf(tx, ownIds);
 }
 
-/** Undefined when it was done. */
+/** The refusal of the change; undefined on success. */
 async function attempt(tx: Tx, request: InstanceRequest, change: BulkChange["change"]): Promise<AppError | undefined> {
   try {
     await inSavepoint(tx, (part) => change(part, request));
     return undefined;
   } catch (error) {
-    // Anything else is a failure of the service, not an answer about this instance.
+    // Another kind of error is a failure of the service, not an answer about this instance.
     if (error instanceof AppError) return error;
     throw error;
   }

@@ -30,7 +30,7 @@ test("many instances of several machines are stopped, started and destroyed at o
   };
 
   const stop = await call(world, user, "PUT", { state: "stopped", ids: ids.toReversed() });
-  assert.deepEqual([stop.status, stop.body.msg], [200, "4 of 4 instances are to stop."], stop.text);
+  assert.deepEqual([stop.status, stop.body.msg], [200, "4 of 4 instances are stopping."], stop.text);
   assert.deepEqual(
     stop.body.results,
     ids.toReversed().map((id) => ({ id, success: true })),

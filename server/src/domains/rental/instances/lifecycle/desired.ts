@@ -14,7 +14,7 @@ import { openInstance, type OpenedInstance } from "../settings/encrypted-setting
 import { listInstancesOn } from "../store.ts";
 import { mayWrite } from "./writers.ts";
 
-/** What a host is asked for in each phase; undefined where it has nothing to do with the instance any more. */
+/** The order to the host in each phase; undefined when the host has nothing more to do for the instance. */
 const RUN_IN_PHASE = {
   scheduled: "stopped",
   starting: "running",
@@ -26,16 +26,16 @@ const RUN_IN_PHASE = {
   ended: undefined,
 } as const satisfies Record<Phase, DesiredInstance["run"] | undefined>;
 
-/** Makes the key that a container is given for its own instance. The same each time, so that none is stored in clear. */
+/** Makes the key that a container gets for its own instance. It is the same each time, so it is not stored in clear. */
 export type InstanceKeySecret = (instanceId: Instance["id"]) => string;
 
-/** What a machine is told, all of it each time. */
+/** The whole order to a machine, sent complete each time. */
 export type DesiredSet = {
   readonly instances: readonly DesiredInstance[];
   readonly volumes: readonly DesiredVolume[];
 };
 
-/** The full desired set of one machine, as `loadDesiredSets` has it. */
+/** The full desired set of one machine. */
 export async function loadDesired(
   db: Reader,
   machineId: MachineId,
@@ -86,7 +86,7 @@ async function loadOrders(
   for (const instance of instances) {
     const run = RUN_IN_PHASE[instance.phase];
     const machine = machines.get(instance.machineId);
-    // Nothing was ever started: there is nothing to make yet, since its devices are not known.
+    // The instance was never started: its devices are not known, so there is nothing to create yet.
     if (machine === undefined || run === undefined || (run === "stopped" && instance.generation === 0)) continue;
     const surroundings = {
       run,
@@ -115,12 +115,12 @@ type Surroundings = {
   readonly machine: Machine;
   readonly gpuUuids: readonly string[];
   readonly mounts: readonly DesiredInstance["mounts"][number][];
-  /** Whom the instance lets in. */
+  /** The SSH keys that may log in. */
   readonly publicKeys: readonly string[];
-  /** The renter's variables of all own containers, as they are now: a container has those of its last start. */
+  /** The renter's account variables as they are now: a container has those of its last start. */
   readonly secrets: Variables;
   readonly instanceKey: string;
-  /** When the order is made. */
+  /** The time at which the order is made. */
   readonly now: Date;
 };
 
@@ -155,7 +155,7 @@ function toDesired(instance: OpenedInstance, surroundings: Surroundings): Desire
   };
 }
 
-/** What one that has to leave is told; nothing for the others. */
+/** The eviction notice of an instance that has to leave; an empty object for any other. */
 function noticeOf({ phase, phaseCause, deadlineAt }: OpenedInstance, now: Date): Pick<DesiredInstance, "notice"> {
   if (phase !== "yielding" || deadlineAt === undefined) return {};
   const reason = phaseCause === "on_demand" ? "on_demand" : "outbid";
@@ -172,7 +172,7 @@ const NOTICES = {
 
 const CHECKPOINT_VARIABLE = "CHECKPOINT_COMMAND";
 
-/** What its renter wants to be run inside when it has to leave; nothing when that was not said. */
+/** The renter's command for an instance that has to leave; an empty object when none was given. */
 function checkpointOf({ env }: OpenedInstance["launch"]): Pick<DesiredInstance, "checkpoint_command"> {
   const command = env.findLast(([name]) => name === CHECKPOINT_VARIABLE)?.[1];
   return command === undefined || command === "" ? {} : { checkpoint_command: command };

@@ -7,8 +7,8 @@ import { insertEvents } from "../store.ts";
 import { reschedule } from "./transitions.ts";
 
 /**
- * Stores what hosts say of their GPUs, and everything that follows, in the same transaction: a sick GPU is out of the
- * offers and given to nobody, its renter is told, and what came back is given to whoever waits for it. The caller holds
+ * Stores the hosts' reports on their GPUs, and their consequences, in the same transaction: a sick GPU is taken out of
+ * the offers and given to nobody, its renter is notified, and a recovered one goes to the next claim. The caller holds
  * the locks of the machines.
  */
 export async function recordHealth(tx: Tx, reported: readonly ReportedHealth[]): Promise<void> {
@@ -17,8 +17,8 @@ export async function recordHealth(tx: Tx, reported: readonly ReportedHealth[]):
 }
 
 /**
- * What follows when devices of these machines became sick or well, went or came back: events and messages for those who
- * rent them, then the schedule and the offers. The caller holds the locks of the machines.
+ * Handles devices that became sick or well, were removed or came back: events and notifications for their renters, then
+ * the schedule and the offers. The caller holds the locks of the machines.
  */
 export async function followDevices(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
   const leases = await listLiveLeases(tx.db, machineIds);

@@ -11,7 +11,7 @@ export type ChangedProblem = DeviceProblem & {
   readonly hadProblem: boolean;
 };
 
-/** Notes what is wrong with the devices of instances; empty for nothing. Returns those for which that is new. */
+/** Notes the device problem of instances; empty for none. Returns the instances for which it changed. */
 export async function setDeviceProblems(
   tx: Tx,
   problems: readonly DeviceProblem[],

@@ -27,7 +27,7 @@ export async function listEvents(db: Reader, id: InstanceId, limit: number): Pro
   }));
 }
 
-/** Who stopped an instance last; undefined when nobody did, as for one that was made stopped. */
+/** The actor of the last stop; undefined when there was none, as for an instance that was created stopped. */
 export async function findLastStopper(db: Reader, id: InstanceId): Promise<string | undefined> {
   const row = await db
     .selectFrom("instance_events")

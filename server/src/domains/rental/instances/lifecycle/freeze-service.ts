@@ -6,8 +6,8 @@ import { lockAnyInstance } from "../rentals/terms-service.ts";
 import { applyHappenings } from "./transitions.ts";
 
 /**
- * Stops an instance of a frozen account with its data kept: one that runs, waits for devices or bids for them. False when
- * nothing is to be stopped any more: it is over, it was stopped, or the freeze was lifted.
+ * Stops an instance of a frozen account, one that runs, waits for devices or bids for them, and keeps its data. False
+ * when there is nothing to stop: it is over or was stopped, or the freeze was lifted.
  */
 export async function stopFrozen(tx: Tx, id: InstanceId): Promise<boolean> {
   const ownerId = await findOwner(tx.db, id);

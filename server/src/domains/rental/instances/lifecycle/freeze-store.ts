@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { InstanceId, UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
-/** Instances of these accounts that are wanted to run, queued ones included; the oldest first. */
+/** Instances of these accounts that should run, waiting ones included, oldest first. */
 export async function listWantedOf(
   db: Reader,
   userIds: readonly UserId[],

@@ -6,7 +6,7 @@ import type { RunKey } from "../run-store.ts";
 
 export type HostFault = RunKey & { readonly reason: FaultReason };
 
-/** Notes that these runs ended by a fault of their hosts; those that never ran are left out, and none is noted twice. */
+/** Notes that these runs ended by a fault of their hosts, each once; runs that never ran are left out. */
 export async function insertHostFaults(tx: Tx, faults: readonly HostFault[]): Promise<void> {
   if (faults.length === 0) return;
   await sql`
@@ -24,11 +24,11 @@ export async function insertHostFaults(tx: Tx, faults: readonly HostFault[]): Pr
   `.execute(tx.db);
 }
 
-/** A fault that nothing was given back for yet, with what its run has counted. */
+/** A fault that is not refunded yet, with the counters of its run. */
 export type OpenFault = HostFault & {
   readonly meteredFromAt: Date;
   readonly runningMs: bigint;
-  /** Up to the last millisecond. */
+  /** True when the run is charged up to the last millisecond. */
   readonly isCharged: boolean;
 };
 
@@ -44,7 +44,7 @@ export async function listOpenFaults(db: Reader, ids: readonly InstanceId[]): Pr
   return rows;
 }
 
-/** Notes what was given back for them, together with the transfers. The caller holds the locks of their instances. */
+/** Notes refunds, together with their transfers. The caller holds the locks of the instances. */
 export async function closeFaults(
   tx: Tx,
   closed: readonly (RunKey & { readonly creditedNanos: bigint })[],

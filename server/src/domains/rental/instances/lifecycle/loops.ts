@@ -18,18 +18,22 @@ const ROUNDS_PER_RUN = 20;
 type Deps = { readonly database: Database; readonly clock: Clock };
 type Found = { readonly id: Happening["instance"]["id"]; readonly machineId: MachineId };
 
-/** The rules that act without a user: what a lost host still held comes free, nothing stays stuck, contracts end. */
+/**
+ * Loops that act without a user: they free what a lost host still held, end phases that last too long and rentals past
+ * their end date.
+ */
 export function instanceLoops({ database, clock }: Deps): readonly Loop[] {
   return [
     {
       name: "release-lost-hosts",
-      description: "Frees what was leaving on hosts whose agents have certainly stopped everything.",
+      description:
+        "Frees the devices of instances that were leaving, on hosts whose agents have certainly stopped everything.",
       everyMs: 10_000,
       run: () =>
         withTransaction(database, clock, async (tx) => {
           const awayIds = await listMachinesWithExpiredLease(tx.db, tx.now, ROWS_PER_RUN);
           await lockMachines(tx, awayIds);
-          // Whoever came back meanwhile has its lease again.
+          // A host that reconnected meanwhile has its heartbeat lease again.
           const machineIds = await listMachinesWithExpiredLease(tx.db, tx.now, ROWS_PER_RUN);
           const lostIds = machineIds.filter((id) => awayIds.includes(id));
           const found = lostIds.length === 0 ? [] : await listLeavingOn(tx.db, lostIds);
@@ -38,7 +42,7 @@ export function instanceLoops({ database, clock }: Deps): readonly Loop[] {
     },
     {
       name: "enforce-deadlines",
-      description: "Moves on what stayed too long in a phase that should be short.",
+      description: "Ends phases of instances that lasted too long.",
       everyMs: 1_000,
       run: async () => ({
         overdue: await inRounds(() =>
@@ -51,14 +55,14 @@ export function instanceLoops({ database, clock }: Deps): readonly Loop[] {
     },
     {
       name: "review-schedules",
-      description: "Looks again at machines where a minimum slice has ended.",
+      description: "Reviews the schedules of machines on which a minimum slice has ended.",
       everyMs: 1_000,
       run: async () => ({
         reviewed: await inRounds(() =>
           withTransaction(database, clock, async (tx) => {
             const found = await listDueReviews(tx.db, tx.now, ROWS_PER_RUN);
             await lockMachines(tx, found);
-            // Whichever another process has looked at meanwhile is not due any more.
+            // A machine that another process reviewed meanwhile is not due any more.
             const dueIds = (await listDueReviews(tx.db, tx.now, ROWS_PER_RUN)).filter((id) => found.includes(id));
             await reschedule(tx, dueIds);
             return dueIds.length;
@@ -78,14 +82,14 @@ export function instanceLoops({ database, clock }: Deps): readonly Loop[] {
     },
     {
       name: "free-proxy-ports",
-      description: "Takes back the proxy ports of instances that have ended.",
+      description: "Frees the proxy ports of instances that have ended.",
       everyMs: 10_000,
       run: () => withTransaction(database, clock, async (tx) => ({ freed: await freeProxyPorts(tx) })),
     },
   ];
 }
 
-/** Goes on while there is a whole round's work, so that thousands of notices that end together are not left waiting. */
+/** Repeats full rounds, so that thousands of eviction notices that end together do not wait for the next run. */
 async function inRounds(round: () => Promise<number>): Promise<number> {
   let total = 0;
   for (let count = 1; count <= ROUNDS_PER_RUN; count += 1) {
@@ -108,7 +112,7 @@ async function happen(tx: Tx, found: readonly Found[], event: LifecycleEvent, ca
   const due = instances.filter((instance) => isStillDue(instance, event, tx.now));
   if (event === "deadlinePassed") await recordOverdueStarts(tx, due);
   const happenings = due.map((instance): Happening => {
-    // A start that never came about, and a contract that ended, are not wanted any more.
+    // An instance that failed to start, or whose rental has ended, should not run any more.
     const isGivenUp = event === "stopRequested" || (event === "deadlinePassed" && instance.phase === "starting");
     return { instance, event, actor: "rule", cause, ...(isGivenUp ? { desired: "stopped" as const } : {}) };
   });
@@ -116,7 +120,7 @@ async function happen(tx: Tx, found: readonly Found[], event: LifecycleEvent, ca
   return happenings.length;
 }
 
-/** It was found before it was locked, and may have moved on since. */
+/** False when the instance moved on between its search and its lock. */
 function isStillDue({ deadlineAt, endAt, desired }: Instance, event: LifecycleEvent, now: Date): boolean {
   if (event === "deadlinePassed") return deadlineAt !== undefined && deadlineAt < now;
   return event !== "stopRequested" || (endAt < now && desired === "running");

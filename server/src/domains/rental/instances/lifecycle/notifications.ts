@@ -9,19 +9,19 @@ export type Moved = {
   readonly to: Phase;
   readonly event: LifecycleEvent;
   readonly cause: string;
-  /** From now on. */
+  /** The generation after the change. */
   readonly generation: number;
 };
 
 type Created = Pick<Instance, "id" | "userId" | "label">;
 type Telling = Pick<Notification, "kind" | "subject" | "message"> & {
-  /** Told to everybody whom it concerns, not only to those who asked for it. */
+  /** True for notifications that go to everybody concerned, not only to those who subscribed. */
   readonly isUrgent?: boolean;
 };
 
 const LABEL_LENGTH_MAX = 200;
 
-/** Tells owners what became of their instances; one statement for all that only some want to hear. */
+/** Notifies owners of changes of their instances; the optional notifications go out in one statement. */
 export async function tellMoves(tx: Tx, moves: readonly Moved[]): Promise<void> {
   const told = moves.flatMap((move) => {
     const telling = move.from.isBackground ? undefined : tellingOf(move);
@@ -36,7 +36,7 @@ export async function tellMoves(tx: Tx, moves: readonly Moved[]): Promise<void> 
   await postWantedNotifications(tx, notificationsOf(false));
 }
 
-/** Tells owners that their instances were made, if they want to hear of it. */
+/** Notifies owners who subscribed that their instances were created. */
 export async function tellCreated(tx: Tx, instances: readonly Created[]): Promise<void> {
   await postWantedNotifications(
     tx,
@@ -50,7 +50,7 @@ export async function tellCreated(tx: Tx, instances: readonly Created[]): Promis
   );
 }
 
-/** Tells owners that their contracts go on until later, if they want to hear of it. */
+/** Notifies owners who subscribed that their rentals were extended. */
 export async function tellExtended(tx: Tx, instances: readonly Created[], endAt: Date): Promise<void> {
   const until = `${endAt.toISOString().slice(0, 16).replace("T", " ")} UTC`;
   await postWantedNotifications(
@@ -58,21 +58,21 @@ export async function tellExtended(tx: Tx, instances: readonly Created[], endAt:
     instances.map((instance) => ({
       userId: instance.userId,
       kind: "client:contract_extended",
-      subject: `The contract of instance ${instance.id} was extended`,
+      subject: `The rental of instance ${instance.id} was extended`,
       message: `${nameOf(instance)} can stay until ${until}.`,
       key: `client:contract_extended:${instance.id}:${endAt.getTime()}`,
     })),
   );
 }
 
-/** What the owner is told of a move; undefined where nobody needs to hear of it. */
+/** The notification on a change of phase; undefined when there is none. */
 export function tellingOf({ from, to, event, cause, generation }: Moved): Telling | undefined {
   const name = nameOf(from);
   if (event === "displaced" || event === "displacedAtOnce") {
     return {
       kind: "client:outbid",
       subject: `Instance ${from.id} was outbid`,
-      message: `${name} has to leave its devices: ${reasonOf(cause)}. Its data is kept, and it runs again when its bid is high enough or devices come free. Raise its bid to be first in line.`,
+      message: `${name} has to leave its devices: ${reasonOf(cause)}. Its data is kept, and it runs again when its bid is high enough or devices come free. Raise its bid to resume first.`,
       isUrgent: true,
     };
   }
@@ -80,7 +80,7 @@ export function tellingOf({ from, to, event, cause, generation }: Moved): Tellin
     return {
       kind: "client:instance_stopped",
       subject: `Instance ${from.id} was lost by its host`,
-      message: `${name} was stopped by its host and starts again: look at what it was doing. What its last ten minutes cost is given back.`,
+      message: `${name} was stopped by its host and starts again: check what it was doing. The cost of its last ten minutes is refunded.`,
       isUrgent: true,
     };
   }
@@ -102,7 +102,7 @@ export function tellingOf({ from, to, event, cause, generation }: Moved): Tellin
     return {
       kind: "client:instance_deleted",
       subject: `Instance ${from.id} was deleted`,
-      message: `${name} is gone, and so is the data on its disk (${cause.replaceAll("_", " ")}).`,
+      message: `${name} was deleted with the data on its disk (${cause.replaceAll("_", " ")}).`,
     };
   }
   return undefined;
@@ -111,11 +111,11 @@ export function tellingOf({ from, to, event, cause, generation }: Moved): Tellin
 function reasonOf(cause: string): string {
   switch (cause) {
     case "outbid":
-      return "somebody bids more";
+      return "a higher bid takes them";
     case "on_demand":
-      return "somebody rents them on demand";
+      return "an on-demand rental takes them";
     case "bid_below_minimum":
-      return "its bid is below what the host asks for now";
+      return "its bid is below the host's minimum now";
     default:
       return cause.replaceAll("_", " ");
   }

@@ -17,7 +17,9 @@ import { lockInstances, updateObservations } from "../store.ts";
 import { applyHappenings } from "./transitions.ts";
 
 const REPORTS_PER_BATCH = 200;
-/** How long a server gathers reports that say nothing new: little beside the seconds between two of one machine. */
+/**
+ * How long a server gathers reports without news, which is short beside the seconds between two reports of a machine.
+ */
 export const GATHER_MS = 100;
 
 type Arrived = { readonly machineId: MachineId; readonly received: ReceivedReport };
@@ -29,18 +31,18 @@ type Sighting = {
   readonly at: Date;
 };
 
-/** How reports are stored: the lease that each renews, and how long one that repeats the last waits for others. */
+/** The settings of storing reports: the heartbeat lease that each renews, and the wait of those without news. */
 export type Recording = {
   readonly leaseMs: number;
   readonly gatherMs: number;
-  /** The server that has the connections on which the reports come. */
+  /** The server that has the connections on which the reports arrive. */
   readonly serverId: () => ServerId | undefined;
 };
 
 /**
- * Stores what hosts report, many hosts in one transaction when they report at once. What is news goes at once. Of
- * thousands of machines hundreds each second say what they said before: these are gathered, since a transaction of its
- * own for each would cost several times as much as all that is stored.
+ * Stores the hosts' reports, those of many hosts in one transaction when they arrive together. News is stored at once.
+ * Of thousands of machines hundreds each second repeat their last report: these are gathered, since a transaction for
+ * each would cost several times as much as all that is stored.
  */
 export class ReportRecorder {
   private readonly news: MicroBatcher<Arrived, boolean>;
@@ -60,8 +62,8 @@ export class ReportRecorder {
   }
 
   /**
-   * The reports of one machine are submitted one after the other, each when the one before it is stored. False when the
-   * machine has a newer connection than the one that the report came on: it is not stored.
+   * Stores a report. Reports of one machine are submitted one after the other, each when the one before it is stored.
+   * False when the machine has a newer connection than that of the report, which is then not stored.
    */
   async submit(machineId: MachineId, received: ReceivedReport): Promise<boolean> {
     const isNews = !received.isRepeat || received.isHealthNews;
@@ -73,7 +75,7 @@ export class ReportRecorder {
   }
 }
 
-/** Stores reports, but for those of connections that are not their machines' newest; returns the stored ones. */
+/** Stores reports, except those of connections that are not their machines' newest, and returns the stored ones. */
 async function record(
   tx: Tx,
   all: readonly Arrived[],
@@ -83,25 +85,26 @@ async function record(
   const batch = all.filter(({ machineId, received }) => known.get(machineId)?.sessionNumber === received.sessionNumber);
   const heard = heardIn(batch);
   const machineIds = heard.map(({ machineId }) => machineId).toSorted((a, b) => a - b);
-  // It was taken for away, by a server that took this one for dead; whoever reports is there, and is billed for.
+  // Another server had taken this one for dead and the machine for disconnected; the machine reports, so it is
+  // connected and charged for.
   const isAway = ({ machineId }: Arrived) => known.get(machineId)?.isConnected === false;
   const away = batch.filter(isAway).map(({ machineId, received: { sessionNumber } }) => ({ machineId, sessionNumber }));
   await reclaimConnections(tx, away, { serverId: serverId(), leaseMs });
   await touchMachines(tx, heard, leaseEnd(tx.now, leaseMs));
-  // The last count of a run that is over may come along with the present one: each generation has its own.
+  // The last count of an ended run may come along with the present one: each generation has its own.
   const counted = newestBy(
     batch.filter(({ received }) => received.isCountNews),
     ({ machineId, seen }) => `${machineId} ${seen.instance_id} ${seen.generation}`,
   );
   await raiseCounters(tx, counted);
-  // Before anything comes free: what is sick now must not be given to the next one.
+  // Health comes before devices are freed, so that a sick device is not given to the next claim.
   const health = batch.filter(({ received }) => received.isHealthNews);
   await recordHealth(
     tx,
     health.map(({ machineId, received }) => ({ machineId, gpus: received.report.gpus })),
   );
   await recordVolumes(tx, volumesIn(batch));
-  // A heartbeat that repeats the last word needs no look at any instance.
+  // A heartbeat that repeats the last report needs no look at any instance.
   await recordNews(tx, sightingsIn(batch.filter(({ received }) => !received.isRepeat)), machineIds);
   return new Set(batch);
 }
@@ -109,7 +112,7 @@ async function record(
 async function recordNews(tx: Tx, sightings: readonly Sighting[], machineIds: readonly MachineId[]): Promise<void> {
   const ids = new Set(sightings.map(({ seen }) => asId<InstanceId>(seen.instance_id)));
   const locked = new Map((await lockInstances(tx, [...ids], { on: machineIds })).map((one) => [one.id, one]));
-  // A host may speak only of what runs on it.
+  // A host may only report on instances on its machines.
   const own = sightings.flatMap((sighting) => {
     const instance = locked.get(asId<InstanceId>(sighting.seen.instance_id));
     return instance?.machineId === sighting.machineId ? [{ ...sighting, instance }] : [];
@@ -133,7 +136,7 @@ async function recordNews(tx: Tx, sightings: readonly Sighting[], machineIds: re
   await applyHappenings(tx, happenings);
 }
 
-/** States in which a host says that a run has not begun. */
+/** States in which a host reports that a run has not begun. */
 const NOT_RUNNING: ReadonlySet<string> = new Set(["absent", "pulling", "created"]);
 
 const CAUSES: Partial<Record<LifecycleEvent, string>> = {
@@ -142,13 +145,13 @@ const CAUSES: Partial<Record<LifecycleEvent, string>> = {
   containerAbsent: "container_removed",
 };
 
-/** When each host was heard last: reports of one machine arrive in order. */
+/** The time at which each host was heard last: reports of one machine arrive in order. */
 function heardIn(arrived: readonly Arrived[]): readonly HeardMachine[] {
   const heardAt = new Map(arrived.map(({ machineId, received }) => [machineId, received.receivedAt]));
   return [...heardAt].map(([machineId, at]) => ({ machineId, heardAt: at }));
 }
 
-/** The newest word of each host on each volume. */
+/** The newest report of each host on each volume. */
 function volumesIn(arrived: readonly Arrived[]) {
   const newest = new Map<string, { readonly machineId: MachineId; readonly seen: ObservedVolume }>();
   for (const { machineId, received } of arrived) {
@@ -157,7 +160,7 @@ function volumesIn(arrived: readonly Arrived[]) {
   return [...newest.values()];
 }
 
-/** The newest word of each host on each instance: reports of one machine arrive in order. */
+/** The newest report of each host on each instance: reports of one machine arrive in order. */
 function sightingsIn(arrived: readonly Arrived[]): readonly Sighting[] {
   return newestBy(arrived, ({ machineId, seen }) => `${machineId} ${seen.instance_id}`);
 }

@@ -10,13 +10,16 @@ export type PhaseChange = {
   readonly cause: string;
   readonly generation: number;
   readonly deadlineAt: Date | null;
-  /** When it had to leave for a higher claim; undefined when it does not leave for one now. */
+  /** The time at which it had to leave for a higher claim; undefined when it does not leave for one now. */
   readonly displacedAt: Date | undefined;
-  /** Whether it gives its devices back: what was wrong with them is not its affair any more. */
+  /** True when it gives its devices back, and their problem with them. */
   readonly isRelease: boolean;
 };
 
-/** The one writer of `phase`; says how many moved. Fewer than given means that somebody moved one since it was read. */
+/**
+ * The one writer of `phase`. Returns the number of moved instances, which is smaller than given when another
+ * transaction moved one since it was read.
+ */
 export async function updatePhases(tx: Tx, changes: readonly PhaseChange[]): Promise<number> {
   if (changes.length === 0) return 0;
   const column = <T>(pick: (change: PhaseChange) => T) => changes.map(pick);
@@ -58,7 +61,7 @@ export async function setDesired(
   `.execute(tx.db);
 }
 
-/** Those of them that never ran have nothing set aside any more; returns which these are. */
+/** Clears the holds of those instances that never ran, and returns their ids. */
 export async function clearUnmeteredHolds(tx: Tx, ids: readonly InstanceId[]): Promise<readonly InstanceId[]> {
   const rows = await tx.db
     .updateTable("instances")

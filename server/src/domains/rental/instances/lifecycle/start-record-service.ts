@@ -9,7 +9,10 @@ import {
 import type { Instance } from "../instance.ts";
 import { isUnanswered, outcomeOf } from "./rules/start-outcome.ts";
 
-/** Tells the hosts' side which runs begin, and which do not, by these reports. The caller holds the machines' locks. */
+/**
+ * Records for the hosts domain which runs begin, and which fail, by these reports. The caller holds the machines'
+ * locks.
+ */
 export async function recordStarts(
   tx: Tx,
   reports: readonly { readonly instance: Instance; readonly seen: ObservedInstance }[],
@@ -28,7 +31,7 @@ export async function recordStarts(
   );
 }
 
-/** The same for runs that had their time to begin. */
+/** Records the starts that took too long. */
 export async function recordOverdueStarts(tx: Tx, instances: readonly Instance[]): Promise<void> {
   const unanswered = instances.filter(isUnanswered);
   await recordUnansweredStarts(

@@ -36,7 +36,7 @@ import { insertEvents, lockInstances, notifyDesired } from "../store.ts";
 import { insertRuns, closeRuns, setChargeEnds, type RunEnd } from "../run-store.ts";
 import { makeDue } from "../settle-store.ts";
 
-/** One thing that happened to one instance. The caller holds the row locks of the machine and the instance. */
+/** An event of one instance. The caller holds the row locks of the machine and the instance. */
 export type Happening = {
   readonly instance: Instance;
   readonly event: LifecycleEvent;
@@ -44,11 +44,11 @@ export type Happening = {
   readonly cause: string;
   /** The new intent, when the event changes it. */
   readonly desired?: DesiredState;
-  /** How long a notice lasts that the event leads to. */
+  /** Milliseconds of the eviction notice that the event begins. */
   readonly noticeMs?: number;
 };
 
-/** What a set of happenings leads to beyond the rows they touch, gathered so that each is done once. */
+/** The consequences of a set of events beyond the rows of their instances, gathered so that each is done once. */
 type Consequences = {
   readonly told: Set<MachineId>;
   readonly scheduled: Set<MachineId>;
@@ -61,9 +61,9 @@ type Consequences = {
 };
 
 /**
- * The one way in which instances change their phases: decides each happening, writes phases and events of all of them,
- * and then does what follows in order: free devices, give back holds, let the schedule use what came free, tell the
- * hosts. An instance is named once.
+ * The one way in which instances change their phases: decides each event, writes phases and events of all instances,
+ * and then does what follows in order: free devices, release holds, let the schedule use what came free, tell the
+ * hosts. Each instance may occur once.
  */
 export async function applyHappenings(tx: Tx, happenings: readonly Happening[]): Promise<void> {
   const after = noConsequences();
@@ -71,14 +71,17 @@ export async function applyHappenings(tx: Tx, happenings: readonly Happening[]):
   await settle(tx, after);
 }
 
-/** Looks at these machines anew: who waits gets what is free, and takes what it outbids. The caller holds their locks. */
+/**
+ * Reviews the schedules of these machines: waiting claims get free devices, and take those of lower claims. The caller
+ * holds the machines' locks.
+ */
 export async function reschedule(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
   const after = noConsequences();
   for (const id of machineIds) after.scheduled.add(id);
   await settle(tx, after);
 }
 
-/** Tells these to leave, whatever the schedule says of them. The caller holds the locks of their machines. */
+/** Makes these instances leave, regardless of the schedule. The caller holds the locks of their machines. */
 export async function displace(tx: Tx, instances: readonly Instance[], cause: string): Promise<void> {
   if (instances.length === 0) return;
   const { noticeMs } = await readMarketRules(tx.db);
@@ -146,13 +149,13 @@ function chargeEndsOf(movedAt: ReadonlyMap<InstanceId, Date>, moves: readonly Mo
   });
 }
 
-/** What its host has to say before a run is over, or cannot say any more. */
+/** Events after which the host has nothing more to report on a run. */
 const LAST_EVENTS: ReadonlySet<LifecycleEvent> = new Set(["containerStopped", "containerAbsent", "hostLost"]);
 
 /**
- * Runs that are over count nothing more. Of a lost host, nobody saw what it did since it was heard of last. A run that
- * its host stopped against its orders is not over for certain: the host may start it again before it hears of the next,
- * up to whose beginning it is counted.
+ * Closes runs that are over: they count nothing more. A run on a lost host is closed at the last report of the host. A
+ * run that its host stopped against its orders is not certainly over: the host may start it again before it gets the
+ * next order, so it is counted up to the beginning of the next run.
  */
 async function closeEnded(tx: Tx, moves: readonly Move[]): Promise<void> {
   const over = moves.filter(
@@ -170,7 +173,7 @@ async function closeEnded(tx: Tx, moves: readonly Move[]): Promise<void> {
   );
 }
 
-/** Where a happening leads its instance; undefined when it stays where it is. */
+/** The move of an instance that an event causes; undefined when it stays in its phase. */
 function moveOf(now: Date, happening: Happening): Move | undefined {
   const { instance, event, cause, noticeMs = 0 } = happening;
   const decision = decide(instance.phase, event, happening.desired ?? instance.desired);
@@ -198,7 +201,7 @@ function noteConsequences({ from, to, effects, happening }: Move, after: Consequ
   if (to === "ended") after.ended.push(id);
   const reason = faultOf({ ...from, event: happening.event, to });
   if (reason !== undefined) after.faults.push({ instanceId: id, generation, reason });
-  // What its host reports of it now is the last of a run, or the first; what is set aside follows what it does.
+  // The host's report is now the last of a run, or the first, and the hold follows it.
   if (reason !== undefined || SETTLED_PHASES.has(to)) after.due.push(id);
   for (const effect of effects) {
     switch (effect) {
@@ -221,12 +224,12 @@ function noteConsequences({ from, to, effects, happening }: Move, after: Consequ
   }
 }
 
-/** Whoever comes to one of these is settled at once, up to here. */
+/** An instance that enters one of these phases is settled at once, up to that moment. */
 const SETTLED_PHASES: ReadonlySet<Phase> = new Set(["running", "scheduled", "stopped", "ending", "ended"]);
 
 async function settle(tx: Tx, after: Consequences): Promise<void> {
   if (after.released.length > 0) await releaseLeases(tx, after.released);
-  // Not before nothing is left of it: until then its container may write to its volumes.
+  // Volumes are detached only when nothing is left of the instance: until then its container may write to them.
   if (after.ended.length > 0) await detachVolumes(tx, after.ended);
   if (after.scheduled.size > 0) await grantAndDisplace(tx, [...after.scheduled], after);
   await insertHostFaults(tx, after.faults);
@@ -237,8 +240,8 @@ async function settle(tx: Tx, after: Consequences): Promise<void> {
 }
 
 /**
- * Gives back what was set aside for runs that never were. What has run is charged once more before: until then what was
- * set aside for that stays, so that it cannot be spent otherwise meanwhile.
+ * Releases the holds of runs that never ran. A run that ran is charged once more first: until then its hold stays, so
+ * that the credit cannot be spent otherwise.
  */
 async function releaseUnused(tx: Tx, holds: Consequences["holds"]): Promise<void> {
   if (holds.length === 0) return;
@@ -296,7 +299,7 @@ async function grantAndDisplace(tx: Tx, machineIds: readonly MachineId[], after:
 
 const NO_NOTICE = { noticeMs: 0, minSliceMs: 0 } as const;
 
-/** The rows that give these devices to an instance for its generation. */
+/** The rows that grant these devices to an instance for its generation. */
 export function leasesOf(
   instance: Pick<Instance, "id" | "machineId" | "isBid" | "priceNanosPerHour" | "deviceCount" | "generation">,
   deviceIds: readonly NewLease["deviceId"][],
@@ -318,10 +321,7 @@ function rejection(code: Rejection, id: InstanceId): AppError {
     case "not_running":
       return conflict("not_running", `Instance ${id} is not running.`);
     case "under_notice":
-      return conflict(
-        "under_notice",
-        `Instance ${id} has to leave for a higher claim and cannot be restarted meanwhile.`,
-      );
+      return conflict("under_notice", `Instance ${id} is under an eviction notice and cannot be restarted.`);
   }
 }
 

@@ -5,15 +5,16 @@ import { lockSharedVolumes } from "../../../supply/volumes/index.ts";
 import type { Phase } from "./rules/lifecycle.ts";
 import { listInstancesById } from "../store.ts";
 
-/** Whether the instance's container writes to its volumes, or is about to without being asked again. */
+/** True when the instance's container writes to its volumes, or is about to without another request. */
 export function mayWrite(phase: Phase): boolean {
   return phase !== "stopped" && phase !== "ended";
 }
 
 /**
- * A volume has one writer: many instances may list it, and of these at most one is anything but stopped. Throws when
- * another one has a volume of this instance. Due whenever an instance begins to be more than stopped; it keeps its right
- * through every restart and every wait for devices, until it is stopped for certain.
+ * Throws when another instance that is not stopped has a volume of this instance. A volume has one writer: many
+ * instances may list it, and at most one of them may be anything but stopped. The check is due whenever an instance
+ * begins to be more than stopped; it keeps its right through every restart and every wait for devices, until it has
+ * certainly stopped.
  */
 export async function requireSoleWriter(tx: Tx, instanceId: InstanceId): Promise<void> {
   const shared = await lockSharedVolumes(tx, instanceId);

@@ -3,7 +3,10 @@ import type { MachineId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { findAllowedMachines, findBarredImages, type AllowedMachines } from "../../../supply/hosts/index.ts";
 
-/** Orders whose image is in a private network that the host of their machine does not open to renters, and the refusals. */
+/**
+ * Orders whose image is in a private network that the host of their machine does not open to renters, with the
+ * refusals.
+ */
 export function findBarred<Order extends { readonly offerId: number; readonly launch: { readonly image: string } }>(
   tx: Tx,
   offers: ReadonlyMap<Order, { readonly offer: { readonly machineId: MachineId } }>,
@@ -13,7 +16,7 @@ export function findBarred<Order extends { readonly offerId: number; readonly la
     machineId: offer.machineId,
     image: order.launch.image,
     field: "image",
-    // Whoever tries one offer after the other goes on to the next.
+    // A caller that tries several offers goes on to the next.
     extra: { ask_id: order.offerId },
   }));
   return findBarredImages(tx.db, wanted);
@@ -21,7 +24,7 @@ export function findBarred<Order extends { readonly offerId: number; readonly la
 
 export type MachinesFor = AllowedMachines;
 
-/** The machines on which an image can be used; undefined when its registry is on the internet: all of them. */
+/** The machines on which an image can be used; undefined, for all machines, when its registry is on the internet. */
 export function findMachinesFor(db: Reader, image: string): Promise<MachinesFor | undefined> {
   return findAllowedMachines(db, image);
 }

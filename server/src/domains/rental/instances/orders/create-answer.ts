@@ -3,7 +3,7 @@ import { epochSeconds } from "../../../../base/clock.ts";
 import { toDollars } from "../../../../base/money.ts";
 import type { NewInstance } from "../store.ts";
 
-/** What the renter pays by the contract that was made, under the names that offers and instances have. */
+/** The prices of the agreed rental, under the names that offers and instances have. */
 export type AgreedPrice = {
   readonly dph_total: number;
   readonly dph_base: number;
@@ -20,7 +20,7 @@ export type CreateAnswer = Partial<AgreedPrice> & {
   readonly new_contract: number;
   readonly instance_api_key: string;
   readonly ask_id: number;
-  /** Why it waits instead of running; absent when it runs. */
+  /** The reason why it waits instead of running; absent when it runs. */
   readonly waiting?: string;
 };
 

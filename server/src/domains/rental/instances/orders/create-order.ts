@@ -13,16 +13,16 @@ export type CreateOrder = {
   readonly launch: EncryptedLaunch;
   readonly template: { readonly id: TemplateId; readonly hashId: string } | undefined;
   readonly volumeInfo: VolumeInfo | undefined;
-  /** A price makes it interruptible: the bid for the whole rental. */
+  /** The bid for the whole rental, which makes it interruptible. */
   readonly bidNanosPerHour: Nanos | undefined;
-  /** What its traffic may cost in all; undefined for the account's limit, or the budget. */
+  /** The limit of all its traffic costs; undefined for the account's limit, or the budget. */
   readonly trafficLimitNanos?: Nanos | undefined;
   readonly target: "running" | "stopped";
-  /** Whether an order that cannot run now is refused instead of waiting. */
+  /** True when an order that cannot run now is refused instead of waiting. */
   readonly isRefusedUnlessRunning: boolean;
-  /** What the rental may cost at most, its disk included: the price may have risen since it was looked up. */
+  /** The highest price of the rental, disk included: the price may have risen since it was looked up. */
   readonly totalMaxNanosPerHour?: Nanos | undefined;
-  /** Whose limits its spending counts against, besides its account's and its own. */
+  /** The scopes whose caps its spending counts against, besides its account's and its own. */
   readonly capScopes: readonly CapScope[];
   readonly instanceKey: { readonly secret: string; readonly sha256: Buffer; readonly prefix: string };
   readonly repeatable: Repeatable | undefined;

@@ -7,7 +7,7 @@ import type { Candidate, CreateOutcome } from "./candidate.ts";
 import { refuseHold } from "./hold-refusal.ts";
 import { holdAmount } from "../rules/pricing.ts";
 
-/** Why an order got nothing; each names the offer it was for. */
+/** Refusals of orders; each names the offer of the order. */
 export function noSuchAsk(offerId: number): AppError {
   return notFound("invalid_args", `no_such_ask Instance type by id ${offerId} is not available.`, {
     extra: { ask_id: offerId },
@@ -18,19 +18,19 @@ export function askIsGone(offerId: number, internal: Readonly<Record<string, unk
   return gone("no_such_ask", `Offer ${offerId} is no longer available.`, { extra: { ask_id: offerId }, internal });
 }
 
-/** The same of an offer that is retired: it never comes back. */
+/** The refusal for an offer that is retired and never comes back. */
 export function askIsUsedUp(offerId: number): AppError {
   return askIsGone(offerId, { isUsedUp: true });
 }
 
-/** Whether the offer of an order is retired, once its outcome is committed. */
+/** True when the offer of an order is retired once this outcome is committed. */
 export function isUsedUp(outcome: CreateOutcome): boolean {
   return outcome instanceof AppError ? outcome.internal["isUsedUp"] === true : true;
 }
 
 /**
- * The offer's terms became worse since it was shown, so it is not rented by this id. Says what changed, and which offer of
- * the machine has the same size at which price now.
+ * Refuses an offer whose terms became worse since it was shown. Says what changed, and which offer of the machine has
+ * the same size at which price now.
  */
 export function askIsReplaced({ id, deviceCount, terms }: KnownOffer, { machine, offers }: MachineState): AppError {
   const changes = worsenings(terms, termsOf(machine));
@@ -39,7 +39,7 @@ export function askIsReplaced({ id, deviceCount, terms }: KnownOffer, { machine,
   const price = machine.priceDeviceNanosPerHour * BigInt(deviceCount);
   const instead =
     successor === undefined
-      ? `Its machine offers nothing of this size now.`
+      ? `Its machine has no offer of this size now.`
       : `Offer ${successor.id} is of the same size on the same machine and costs $${formatDollars(price)} an hour without storage.`;
   return gone("no_such_ask", `Offer ${id} is no longer available: ${changed}. ${instead}`, {
     extra: { ask_id: id, ...(successor && { new_ask_id: successor.id, dph_base: toDollars(price) }) },
@@ -47,17 +47,17 @@ export function askIsReplaced({ id, deviceCount, terms }: KnownOffer, { machine,
   });
 }
 
-/** Whether the outcome shows that the offer is retired, for whichever reason. */
+/** True when the outcome shows that the offer is retired, for any reason. */
 export function isRetired(outcome: CreateOutcome): boolean {
   return isUsedUp(outcome) || (outcome instanceof AppError && outcome.internal["isRetired"] === true);
 }
 
-/** The offer is there, at another price than the order allows. */
+/** The refusal when the offer exists at another price than the order allows. */
 export function notAtThisPrice(offerId: number, message: string): AppError {
   return gone("no_such_ask", message, { extra: { ask_id: offerId } });
 }
 
-/** The offer and its disk cost more an hour than is to be paid at most. */
+/** The refusal when the offer and its disk cost more than the order's limit. */
 export function costsTooMuch(
   offerId: number,
   { total, most }: { readonly total: bigint; readonly most: bigint },
@@ -66,7 +66,7 @@ export function costsTooMuch(
   return notAtThisPrice(offerId, `${costs}, and this order pays at most $${formatDollars(most)}.`);
 }
 
-/** Nobody can set aside what it needs, of the balance or of a cap. */
+/** The refusal when the balance or a cap leaves too little to set aside. */
 export function unpayable({ order, instance }: Candidate, hold: HoldOutcome | undefined): AppError {
   invariant(hold?.kind === "insufficient", "each hold has its outcome");
   return refuseHold(hold, { what: "this rental", amount: holdAmount(instance), extra: { ask_id: order.offerId } });

@@ -80,7 +80,10 @@ async function rentAll(tx: Tx, orders: readonly CreateOrder[]): Promise<Readonly
   return outcomes;
 }
 
-/** What an order would make of its offer, or throws why it cannot. Locks the machine, as the creation does. */
+/**
+ * The instance that an order would make of its offer; throws the refusal if there is one. Locks the machine, as the
+ * creation does.
+ */
 export async function assessOrder(tx: Tx, order: CreateOrder): Promise<Candidate> {
   const offers = await readOffers(tx, [order]);
   const known = offers.get(order);
@@ -93,7 +96,7 @@ export async function assessOrder(tx: Tx, order: CreateOrder): Promise<Candidate
 /** The offer that an order names, and its machine as it is under its lock. */
 type Named = { readonly offer: KnownOffer; readonly state: MachineState };
 
-/** Locks the machines of these orders and reads what they name; orders for offers that never were are missing. */
+/** Locks the machines of these orders and reads the named offers; orders for offers that never existed are missing. */
 async function readOffers(tx: Tx, orders: readonly CreateOrder[]): Promise<ReadonlyMap<CreateOrder, Named>> {
   const ids = [...new Set(orders.map(({ offerId }) => asId<OfferId>(lookupId(offerId))))];
   const found = await findOffers(tx.db, ids);
@@ -101,7 +104,8 @@ async function readOffers(tx: Tx, orders: readonly CreateOrder[]): Promise<Reado
   await lockMachines(tx, machineIds);
   const states = await readCurrentStates(tx, machineIds);
   const liveIds = new Set([...states.values()].flatMap(({ offers }) => offers.map(({ id }) => id)));
-  // One that was retired while its machine's lock was waited for is looked at again: why, decides what is answered.
+  // An offer that was retired while its machine's lock was waited for is read again, because the reason decides the
+  // answer.
   const retired = await findOffers(
     tx.db,
     ids.filter((id) => found.has(id) && !liveIds.has(id)),
@@ -117,8 +121,8 @@ async function readOffers(tx: Tx, orders: readonly CreateOrder[]): Promise<Reado
 }
 
 /**
- * The machines with offers that promise no more than the machine gives. Whoever changes terms refreshes the offers, so this
- * replaces none; a change that did not is caught here, before anybody pays more than was promised.
+ * Refreshes offers that promise more than their machine gives now. A change of terms refreshes its offers, so this
+ * replaces none; a change that did not is found here, before anybody pays more than was promised.
  */
 async function readCurrentStates(tx: Tx, machineIds: readonly MachineId[]) {
   const states = await readMachineStates(tx, machineIds);
@@ -130,12 +134,12 @@ async function readCurrentStates(tx: Tx, machineIds: readonly MachineId[]) {
   return readMachineStates(tx, machineIds);
 }
 
-/** Ids beyond what a row can have name nothing. */
+/** An id beyond the range of a row matches no offer. */
 function lookupId(id: number): number {
   return Number.isInteger(id) && id > 0 && id <= 2_147_483_647 ? id : 0;
 }
 
-/** What an order would make of its offer, or why it cannot. */
+/** The instance that an order would make of its offer, or the refusal. */
 function assess(now: Date, order: CreateOrder, { offer: known, state }: Named): Candidate | AppError {
   const { machine } = state;
   const offer = state.offers.find((live) => live.id === order.offerId);
@@ -205,7 +209,7 @@ async function rent(
   let undecided = candidates;
   while (undecided.length > 0) {
     const { placed, refused } = placeAll(book, undecided);
-    // Once: who comes too late for now may be placed the next time, and has to have its locks by then.
+    // A claim that lost its place may be placed in the next round, and must have its locks by then.
     if (undecided === candidates) {
       await lockTouched(tx, candidates, { claims, contested: [...book.contested, ...machinesOf(refused)] });
     }
@@ -236,7 +240,8 @@ async function rent(
     await releaseHolds(tx, needless);
     for (const { candidate } of short) book.giveBack(candidate);
     for (const [{ order }, error] of refused) outcomes.set(order, error);
-    // What was kept for somebody who could not pay, or has no room, is there for those who came too late for it.
+    // Devices that were kept for an order that could not pay, or had no place, go to the orders that came too late for
+    // them.
     undecided = short.length > 0 ? [...refused.keys()] : [];
   }
   await write(tx, accepted, book);
@@ -257,7 +262,10 @@ function machinesOf(refused: ReadonlyMap<Candidate, AppError>): readonly Machine
   return [...refused.keys()].map(({ instance }) => instance.machineId);
 }
 
-/** Locks what the ledger comes after: the instances that the schedules of these machines may move, and what is mounted. */
+/**
+ * Takes the locks that come before the ledger's: the instances that the schedules of these machines may move, and
+ * volumes.
+ */
 async function lockTouched(
   tx: Tx,
   candidates: readonly Candidate[],
@@ -300,7 +308,7 @@ async function write(tx: Tx, allAccepted: readonly Accepted[], book: DeviceBook)
     allAccepted.map(({ candidate }) => candidate.order.userId),
   );
   const accepted = allAccepted.map(({ candidate: { order, instance }, start, holdId }) => {
-    // One that starts out stopped showed that it could pay; nothing is set aside until it is started.
+    // An instance that starts out stopped only proves that it could pay; nothing stays set aside until it is started.
     const keptId = order.target === "running" ? holdId : undefined;
     return { order, instance: { ...instance, ...start, holdId: keptId, traffic: trafficOf(order, instance, traffic) } };
   });
@@ -351,7 +359,7 @@ async function write(tx: Tx, allAccepted: readonly Accepted[], book: DeviceBook)
   await notifyDesired(tx, machineIds);
 }
 
-/** Instances that the platform's own shell is started in, on hosts with real containers. */
+/** Instances in which the platform's own shell is started, on hosts with real containers. */
 function reachableByProxy(accepted: readonly Accepted[]): readonly InstanceId[] {
   return accepted
     .filter(({ candidate }) => candidate.instance.launch.runtype.mode !== "args")
@@ -359,7 +367,7 @@ function reachableByProxy(accepted: readonly Accepted[]): readonly InstanceId[] 
     .map(({ candidate }) => candidate.instance.id);
 }
 
-/** The machines of these rentals as they are once all of them have their devices. */
+/** The machines of these rentals after all of them have their devices. */
 function statesAfter(accepted: readonly Accepted[], given: readonly NewLease[]): readonly MachineState[] {
   const leases = Map.groupBy(given, (lease) => lease.machineId);
   const states = new Map(accepted.map(({ candidate: { state } }) => [state.machine.id, state]));

@@ -7,7 +7,7 @@ import type { Candidate } from "./candidate.ts";
 import { askIsGone, notAtThisPrice } from "./create-refusals.ts";
 import type { NewInstance } from "../store.ts";
 
-/** How an instance begins, and why it waits if it does. */
+/** The beginning of an instance, and the reason if it waits. */
 export type Place = { readonly start: Partial<NewInstance>; readonly waiting: string | undefined };
 
 type DeviceIds = ReturnType<typeof freeDevices>;
@@ -16,7 +16,7 @@ type DeviceIds = ReturnType<typeof freeDevices>;
 export class DeviceBook {
   readonly given = new Map<InstanceId, DeviceIds>();
   readonly retired = new Set<OfferId>();
-  /** Machines whose schedule has to decide: somebody waits there, or a bid has to leave. */
+  /** Machines whose schedule has to decide: an instance waits there, or a bid has to leave. */
   readonly contested = new Set<MachineId>();
   private readonly free = new Map<MachineId, DeviceIds>();
   private readonly available = new Map<MachineId, number>();
@@ -27,7 +27,7 @@ export class DeviceBook {
     this.claims = claims;
   }
 
-  /** Takes the offer for an order, and its devices when they are free; or says why it cannot. */
+  /** Takes the offer for an order, and its devices when they are free; or returns the refusal. */
   place({ order, instance, state }: Candidate): Place | AppError {
     const { machineId, deviceCount, isBid } = instance;
     if (this.retired.has(instance.offerId)) return askIsGone(order.offerId);
@@ -69,11 +69,11 @@ export class DeviceBook {
   }
 }
 
-/** What is left of the available devices when the on-demand rentals that wait for theirs have them. */
+/** The available devices that remain after the waiting on-demand rentals have theirs. */
 function unclaimedCount(availableCount: number, waiting: readonly StoredClaim[]): number {
   let left = availableCount;
   for (const claim of waiting.filter(({ isBid }) => !isBid).toSorted(compareRank)) {
-    // One that is too large for what is left waits on, and keeps nobody from it.
+    // A claim that is too large for the rest goes on waiting, and keeps nobody from the rest.
     if (claim.deviceCount <= left) left -= claim.deviceCount;
   }
   return left;

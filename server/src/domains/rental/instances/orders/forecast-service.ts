@@ -13,34 +13,34 @@ import { holdAmount } from "../rules/pricing.ts";
 import { listInstanceCosts, NO_COST } from "../rate-store.ts";
 import { listInstancesById } from "../store.ts";
 
-/** What a user has used already and is not posted yet. */
+/** The use of an account that is not posted yet. */
 export type AccruedOf = (db: Reader, now: Date, userId: UserId) => Promise<Nanos>;
 
-/** What a rental would cost, and what would come of it. */
+/** The cost of a rental, and its effects on the account. */
 export type Forecast = {
   readonly offerId: number;
   readonly gpuNanosPerHour: Nanos;
   readonly diskNanosPerHour: Nanos;
-  /** Of a volume that is rented with it. */
+  /** The price of a volume that is rented with it. */
   readonly volumeNanosPerHour: Nanos;
   readonly inetUpNanosPerGb: Nanos;
   readonly inetDownNanosPerGb: Nanos;
   readonly hold: Nanos;
   readonly balance: Nanos;
-  /** What all of the account costs in an hour, without this rental and with it. */
+  /** The hourly cost of the whole account, without this rental and with it. */
   readonly costNow: Nanos;
   readonly costAfter: Nanos;
-  /** Those that it would count against, as they stand without it. */
+  /** The caps that it would count against, in their state without it. */
   readonly caps: readonly Cap[];
-  /** Why it would not start at once; undefined when it would. */
+  /** The reason why it would not start at once; undefined when it would. */
   readonly obstacle: Obstacle | undefined;
 };
 
 export type Obstacle = { readonly code: string; readonly message: string };
 
 /**
- * Rents as it would be rented, and says what came of it: for a transaction that is taken back. Throws whatever is wrong
- * with the order itself; only a lack of credit, or of what a cap leaves, is part of the answer.
+ * Rents as ordered and describes the result, in a transaction that the caller rolls back. Throws the errors of the
+ * order itself; only a lack of credit, or a cap that leaves too little, is part of the answer.
  */
 export async function forecastOrder(tx: Tx, order: CreateOrder, accruedOf: AccruedOf): Promise<Forecast> {
   const { userId } = order;
@@ -52,7 +52,7 @@ export async function forecastOrder(tx: Tx, order: CreateOrder, accruedOf: Accru
   const diskNanosPerHour = nanos(storageNanosPerHour(instance));
   const volumeNanosPerHour = await newVolumeNanosPerHour(tx.db, order.volumeInfo);
   const obstacle = await attempt(tx, order);
-  // Refused or waiting, it is counted all the same: it is asked for to run.
+  // The forecast counts the price even if the rental is refused or waits, because it is to run.
   const running = order.target === "running" ? instance.priceNanosPerHour : 0n;
   return {
     offerId: order.offerId,
@@ -70,7 +70,7 @@ export async function forecastOrder(tx: Tx, order: CreateOrder, accruedOf: Accru
   };
 }
 
-/** Does it, and says why it does not start at once if it does not. */
+/** Rents as ordered, and returns the reason if it does not start at once. */
 async function attempt(tx: Tx, order: CreateOrder): Promise<Obstacle | undefined> {
   const [outcome] = await createInstances(tx, [order]);
   invariant(outcome !== undefined, "each order has its outcome");
@@ -79,13 +79,13 @@ async function attempt(tx: Tx, order: CreateOrder): Promise<Obstacle | undefined
     return { code: outcome.code, message: outcome.publicMessage };
   }
   if (outcome.waiting !== undefined) return { code: "bid_too_low", message: outcome.waiting };
-  if (order.target === "stopped") return { code: "made_stopped", message: "It is made stopped, as you asked." };
+  if (order.target === "stopped") return { code: "made_stopped", message: "It is created stopped, as you asked." };
   const [made] = await listInstancesById(tx.db, [order.instanceId]);
   if (made?.phase === "starting") return undefined;
   return { code: "waits_for_devices", message: "It waits until its GPUs are free." };
 }
 
-/** What all that runs and is stored costs in an hour. */
+/** The hourly cost of everything that the user runs and stores. */
 async function costOf(db: Reader, userId: UserId): Promise<Nanos> {
   const { runningNanosPerHour, storageNanosPerHour: storage } =
     (await listInstanceCosts(db, [userId])).get(userId) ?? NO_COST;

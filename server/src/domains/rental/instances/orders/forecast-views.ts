@@ -5,7 +5,7 @@ import type { Forecast } from "./forecast-service.ts";
 import type { ForecastAnswer } from "../schema.ts";
 
 const HUNDREDTHS = 100n;
-/** Longer than this nobody plans: about a century. */
+/** The longest duration shown: about a century. */
 const HOURS_MAX = 1_000_000;
 
 export function viewForecast(forecast: Forecast): Static<typeof ForecastAnswer> {
@@ -46,7 +46,7 @@ function viewCap({ id, scope, period, limit, spent, held }: Cap) {
   };
 }
 
-/** Cut off to hundredths of an hour; null where nothing is used up. */
+/** Hours rounded down to hundredths; null when nothing is used up. */
 function hoursLasting(balance: bigint, nanosPerHour: bigint): number | null {
   if (nanosPerHour <= 0n) return null;
   if (balance <= 0n) return 0;

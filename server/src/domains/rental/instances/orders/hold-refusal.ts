@@ -3,13 +3,13 @@ import { formatDollars, type Nanos } from "../../../../base/money.ts";
 import { describeScope, idOfScope, kindOfScope, type HoldOutcome } from "../../../money/ledger/index.ts";
 
 type Need = {
-  /** As the subject of a sentence: `this rental`, `instance 7`. */
+  /** The subject of a sentence: `this rental`, `instance 7`. */
   readonly what: string;
   readonly amount: Nanos;
   readonly extra?: Readonly<Record<string, unknown>>;
 };
 
-/** Why nothing could be set aside: too little credit, or a cap that leaves too little. */
+/** The refusal when nothing could be set aside: too little credit, or a cap that leaves too little. */
 export function refuseHold(
   { shortfallNanos, limitedBy }: Extract<HoldOutcome, { kind: "insufficient" }>,
   { what, amount, extra = {} }: Need,

@@ -2,7 +2,10 @@ import type { UserId } from "../../../../base/ids.ts";
 import { sql } from "kysely";
 import type { Tx } from "../../../../db/transaction.ts";
 
-/** How many instances each of these accounts has. One that its renter destroyed does not count: its host may be slow. */
+/**
+ * Counts the instances of each of these accounts. An instance that its renter destroyed does not count, because its
+ * host may be slow.
+ */
 export async function countLiveInstances(tx: Tx, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, number>> {
   const rows = await tx.db
     .selectFrom("instances")

@@ -4,14 +4,14 @@ import type { Tx } from "../../../../db/transaction.ts";
 import { readAccountLimits } from "../../../people/accounts/index.ts";
 import { countLiveInstances } from "./instance-quota-store.ts";
 
-/** How many more instances accounts may have, while a batch of orders is decided. */
+/** The number of further instances that accounts may have, while a batch of orders is decided. */
 export class InstanceRoom {
   private readonly left = new Map<UserId, number>();
   private max = 0;
 
   /**
-   * Counts the instances of these accounts that were not counted yet. The caller holds the locks of their credit until the
-   * commit, which each rental takes: so of many at once, on any server, each sees those before it.
+   * Counts the instances of these accounts that were not counted yet. The caller holds the locks of their credit until
+   * the commit, which each rental takes, so rentals at once on any server see those before them.
    */
   async count(tx: Tx, userIds: readonly UserId[]): Promise<void> {
     const others = [...new Set(userIds)].filter((id) => !this.left.has(id));
@@ -21,7 +21,7 @@ export class InstanceRoom {
     for (const id of others) this.left.set(id, this.max - (counts.get(id) ?? 0));
   }
 
-  /** Takes a place for one more instance of an account that was counted; undefined, or the refusal. */
+  /** Takes a place for one more instance of a counted account; returns the refusal if there is none left. */
   take(userId: UserId): AppError | undefined {
     const left = this.left.get(userId) ?? 0;
     if (left <= 0) {

@@ -3,7 +3,7 @@ import { model } from "../../../../http/model.ts";
 import type { FoundPrice } from "../../../../base/hourly-price.ts";
 import { CreateAnswer, CreateBody } from "../schema.ts";
 
-/** What a search found, as far as those who rent care. */
+/** The fields of a found offer that renting by a search needs. */
 type FoundOffer = FoundPrice & { readonly id: number };
 
 /** Searches the offers as `POST /api/v0/bundles/` does; mistakes in the query are `invalid`. */
@@ -36,7 +36,7 @@ export const BulkBody = Type.Object(
 
 const Made = model("CreatedInstance", {
   ...CreateAnswer.properties,
-  msg: Type.Optional(Type.String({ description: "Why it waits instead of running." })),
+  msg: Type.Optional(Type.String({ description: "The reason why it waits instead of running." })),
 });
 const Refused = model("RefusedOffer", {
   success: Type.Literal(false),
@@ -50,6 +50,6 @@ export type BulkBody = Static<typeof BulkBody>;
 
 export const BulkAnswer = Type.Object({
   success: Type.Literal(true),
-  new_contracts: Type.Array(Type.Integer(), { description: "The instances that were made." }),
+  new_contracts: Type.Array(Type.Integer(), { description: "The ids of the created instances." }),
   results: Type.Array(Type.Union([Made, Refused]), { description: "One for each id, in the order of ids." }),
 });

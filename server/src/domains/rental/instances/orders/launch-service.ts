@@ -11,7 +11,7 @@ import { createInstances } from "./create.ts";
 import type { BulkBody, LaunchBody, SearchOffers } from "./launch-schema.ts";
 import type { OrderDesk, Wish } from "./order-desk.ts";
 
-/** How many offers are tried, one after the other, before the search counts as in vain. */
+/** The number of offers tried one after the other before the search counts as in vain. */
 const ATTEMPTS_MAX = 16;
 
 type Launch = {
@@ -26,7 +26,7 @@ export async function launchInstance(
   { identity, body, repeatable }: Launch,
   { desk, searchOffers }: { readonly desk: OrderDesk; readonly searchOffers: SearchOffers },
 ): Promise<CreateAnswer> {
-  // What the first attempt rented is not found again: its answer is looked for before anything is searched.
+  // A repeated request would not find the rented offer again, so the stored answer is looked up before the search.
   const earlier = await desk.findAnswer(repeatable);
   if (earlier !== undefined) return earlier as CreateAnswer;
   const wish = await desk.wishOf(db, identity, body);
@@ -44,13 +44,13 @@ export async function launchInstance(
   throw refusal ?? notFound("no_such_ask", "No offer matches this search now.");
 }
 
-/** Whether the offer was to blame: it is gone, costs more than it did, or has too little disk. */
+/** True when the offer is to blame: it is gone, costs more than it did, or has too little disk. */
 function mayAnotherOfferDo({ kind, code, extra }: AppError): boolean {
   if (code === "no_such_volume_offer") return false;
   return kind === "gone" || kind === "not_found" || (kind === "invalid" && extra["field"] === "disk");
 }
 
-/** The search in `q`, with what older clients say beside it. A bid is compared with what bids cost. */
+/** The search in `q`, with the conditions that older clients send beside it. A bid is compared with prices of bids. */
 function queryOf(body: LaunchBody, wish: Wish): Readonly<Record<string, unknown>> {
   const given = body.q ?? {};
   const query: Readonly<Record<string, unknown>> = isPlainObject(given) ? given : { q: given };
@@ -62,11 +62,11 @@ function queryOf(body: LaunchBody, wish: Wish): Readonly<Record<string, unknown>
     ...(body.region === undefined || "geolocation" in query ? {} : { geolocation: { in: countriesOf(body.region) } }),
   };
   const limit = typeof query["limit"] === "number" ? Math.min(query["limit"], ATTEMPTS_MAX) : ATTEMPTS_MAX;
-  // Equal offers are one row otherwise, and when it is gone the next one is not known.
+  // Bundling would show equal offers as one row, and when that is gone the next one would be unknown.
   return { rentable: { eq: true }, ...beside, ...query, type, limit, disable_bundling: true };
 }
 
-/** A region that is taken for nothing would rent in the wrong place. */
+/** Reads country codes strictly: ignoring an unknown region would rent in the wrong place. */
 function countriesOf(region: string): readonly string[] {
   const codes = region
     .replace(/^\[|\]$/g, "")
@@ -76,13 +76,13 @@ function countriesOf(region: string): readonly string[] {
   throw invalid("region", "region must be country codes such as US,CA; q.geolocation takes them too");
 }
 
-/** The orders of a bulk request. Made before its transaction: taking ids needs another connection. */
+/** The orders of a bulk request. They are made before its transaction, because taking ids needs another connection. */
 export async function planBulk(
   db: Reader,
   { identity, body, repeatable }: { identity: Identity; body: BulkBody; repeatable: Repeatable | undefined },
   desk: OrderDesk,
 ): Promise<readonly CreateOrder[]> {
-  // A repetition is answered from what was stored, whatever has become of its template.
+  // A repetition is answered from the stored answer, even if its template has changed or gone.
   if ((await desk.findAnswer(repeatable)) !== undefined) return [];
   const wish = await desk.wishOf(db, identity, body);
   const orders: CreateOrder[] = [];
@@ -109,7 +109,7 @@ function refused({ code, publicMessage }: AppError, offerId: number) {
   return { success: false as const, ask_id: offerId, error: code, msg: publicMessage };
 }
 
-/** Without what the contract does not name; a bid that waits is told in words. */
+/** The answer with the fields of the published contract only; a bid that waits is told in words. */
 function answered({ waiting, ...answer }: CreateAnswer) {
   return waiting === undefined ? answer : { ...answer, msg: waiting };
 }

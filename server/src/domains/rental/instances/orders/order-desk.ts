@@ -33,7 +33,7 @@ import { readTrafficLimit } from "../traffic/traffic-limit.ts";
 const ORDERS_PER_BATCH = 256;
 const LOOKUPS_PER_BATCH = 256;
 const IDS_PER_RESERVATION = 256;
-/** How many retired offers are remembered; beyond that they are learnt anew. */
+/** Retired offer ids kept in memory; older ones are read from the database again. */
 const USED_UP_MAX = 100_000;
 const BID_DOLLARS_MIN = 0.001;
 const BID_DOLLARS_MAX = 128;
@@ -47,7 +47,7 @@ export type OrderRequest = {
   readonly repeatable: Repeatable | undefined;
 };
 
-/** What somebody wants to rent, checked as far as it can be without an offer. */
+/** A wanted rental, checked as far as possible without an offer. */
 export type Wish = Pick<
   CreateOrder,
   | "userId"
@@ -63,7 +63,7 @@ export type Wish = Pick<
 
 export type OrderTerms = Partial<Pick<CreateOrder, "repeatable" | "totalMaxNanosPerHour">>;
 
-/** Makes the key that an instance is given for itself; the same for the same id, so that it is never stored in clear. */
+/** Makes the key that an instance gets for itself. It is the same for the same id, so it is not stored in clear. */
 export function instanceKeyMaker(secret: Buffer): (id: InstanceId) => NewKey {
   const key = createSecretKey(secret);
   return (id) => newKey(() => createHmac("sha256", key).update(`instance ${id}`).digest());
@@ -72,7 +72,7 @@ export function instanceKeyMaker(secret: Buffer): (id: InstanceId) => NewKey {
 export type DeskMeans = {
   readonly secret: Buffer;
   readonly sealer: Sealer;
-  /** Told, before anybody is answered, which offers are retired for certain. */
+  /** Called with offers that are certainly retired, before anybody is answered. */
   readonly onUsedUp?: (ids: readonly OfferId[]) => void;
 };
 
@@ -84,7 +84,7 @@ export class OrderDesk {
   private readonly lookups: MicroBatcher<Repeatable, EarlierAnswer | undefined>;
   private readonly keyOf: (id: InstanceId) => NewKey;
   private readonly sealer: Sealer;
-  /** Offers that are retired for certain. They never come back: a crowd that wants one offer costs the database once. */
+  /** Offers that are certainly retired. They never come back: a crowd that wants one offer costs the database once. */
   private readonly usedUp = new Set<number>();
   private readonly onUsedUp: (ids: readonly OfferId[]) => void;
   private ids: InstanceId[] = [];
@@ -110,11 +110,11 @@ export class OrderDesk {
     });
   }
 
-  /** Rents the offer, or throws why not. An instance that had to be made waiting is named in the error. */
+  /** Rents the offer, or throws the refusal. An instance that was created but waits is named in the error. */
   async order({ identity, offerId, body, repeatable }: OrderRequest): Promise<CreateAnswer> {
-    // Seen before the look for an answer: whoever retired it has stored the answer to its repetition with that.
+    // Read before the stored answer: the order that retired the offer has stored its answer in the same transaction.
     const isGone = this.usedUp.has(offerId);
-    // Before anything is looked up: what the first attempt named may be gone since, and it is answered all the same.
+    // The stored answer comes before all other lookups: a repetition is answered even if its template is gone by now.
     const earlier = repeatable && (await this.findAnswer(repeatable));
     if (earlier !== undefined) return answerOf(earlier as CreateAnswer);
     const wish = await this.wishOf(this.database.kysely, identity, body);
@@ -122,7 +122,7 @@ export class OrderDesk {
     return this.rent(await this.orderFor(wish, offerId, { repeatable }));
   }
 
-  /** What renting the offer would cost and come to, or throws why it cannot be rented. Nothing is made. */
+  /** The cost and effects of renting the offer; throws if it cannot be rented. Nothing is created. */
   async forecast(
     { identity, offerId, body }: Omit<OrderRequest, "repeatable">,
     accruedOf: AccruedOf,
@@ -133,13 +133,13 @@ export class OrderDesk {
     return rehearse(this.database, this.clock, (tx) => forecastOrder(tx, order, accruedOf));
   }
 
-  /** What the first attempt of a repeated request was answered; undefined when this is the first. */
+  /** The answer to the first attempt of a repeated request; undefined when this is the first. */
   async findAnswer(repeatable: Repeatable | undefined): Promise<unknown> {
     const earlier = repeatable && (await this.lookups.submit(repeatable));
     return repeatable === undefined || earlier === undefined ? undefined : openAnswer(repeatable, earlier);
   }
 
-  /** Reads the body of a creation, or throws what is wrong with it. */
+  /** Reads the body of a creation; throws on the first wrong field. */
   async wishOf(
     db: Reader,
     { userId, apiKeyId }: Pick<Identity, "userId" | "apiKeyId">,
@@ -171,12 +171,12 @@ export class OrderDesk {
     };
   }
 
-  /** Refuses volumes that no machine can mount, for a wish that waits until it knows its machine. */
+  /** Refuses volumes that no machine can mount, for a request whose machine is not known yet. */
   async checkVolumes(tx: Tx, { userId, volumeInfo, launch }: Wish): Promise<void> {
     await requireVolumes(tx, { userId, volumeInfo, links: launch.volume_links });
   }
 
-  /** The wish, aimed at one offer: with an id and a key of its own, and its secrets sealed. */
+  /** The order for one offer: with an id and a key of its own, and its secrets encrypted. */
   async orderFor(wish: Wish, offerId: number, terms: OrderTerms = {}): Promise<CreateOrder> {
     const instanceId = await this.takeId();
     return {
@@ -190,7 +190,7 @@ export class OrderDesk {
     };
   }
 
-  /** Rents together with whatever else is ordered at the same time, or throws why not. */
+  /** Rents together with other orders of the same moment, or throws the refusal. */
   async rent(order: CreateOrder): Promise<CreateAnswer> {
     const outcome = await this.batcher.submit(order);
     if (outcome instanceof AppError) throw outcome;
@@ -201,7 +201,7 @@ export class OrderDesk {
     await this.batcher.idle();
   }
 
-  /** One transaction for those of a batch that may have something to rent. */
+  /** One transaction for the orders of a batch that may have something to rent. */
   private async rentBatch(
     orders: readonly CreateOrder[],
     create: (fresh: readonly CreateOrder[]) => Promise<readonly CreateOutcome[]>,
@@ -215,14 +215,14 @@ export class OrderDesk {
       const outcome = outcomes[index];
       if (outcome === undefined || !isRetired(outcome)) return;
       retired.push(asId<OfferId>(offerId));
-      // A replaced offer is looked up each time: its refusal names the price of now.
+      // A replaced offer is looked up each time, because its refusal names the present price.
       if (isUsedUp(outcome)) this.usedUp.add(offerId);
     });
     this.onUsedUp(retired);
     return orders.map((order) => answers.get(order) ?? askIsUsedUp(order.offerId));
   }
 
-  /** Has ids at hand for so many orders: whoever makes them inside a transaction must not wait for a second connection. */
+  /** Reserves this many ids, because a transaction that creates instances must not wait for a second connection. */
   async prepare(count: number): Promise<void> {
     while (this.ids.length < count) await this.reserveIds();
   }
@@ -245,10 +245,10 @@ export class OrderDesk {
   }
 }
 
-/** Throws `bid_too_low` for an instance that was made but waits; the error names the instance, as clients expect. */
+/** Throws `bid_too_low` for an instance that was created but waits; the error names the instance, as clients expect. */
 function answerOf(answer: CreateAnswer): CreateAnswer {
   if (answer.waiting === undefined) return answer;
-  throw invalid("price", `${answer.waiting} The instance was made and waits for its turn.`, "bid_too_low", {
+  throw invalid("price", `${answer.waiting} The instance was created and waits for its turn.`, "bid_too_low", {
     extra: { new_contract: answer.new_contract, ask_id: answer.ask_id },
   });
 }
@@ -258,7 +258,7 @@ function lesser(one: Nanos | undefined, other: Nanos | undefined): Nanos | undef
   return one < other ? one : other;
 }
 
-/** What the request says, else its template. */
+/** The traffic limit of the request, else that of its template. */
 function limitIn(body: OrderBody, ofTemplate: number | undefined): Nanos | undefined {
   const asked = readTrafficDollars(body) ?? ofTemplate;
   return asked === undefined ? undefined : readTrafficLimit(asked);

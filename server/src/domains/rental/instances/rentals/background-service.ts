@@ -12,21 +12,21 @@ import { decryptSettings, encryptSettings } from "../settings/encrypted-settings
 import { insertInstances, type NewInstance } from "../store.ts";
 import { reschedule } from "../lifecycle/transitions.ts";
 
-/** What a host runs on the devices of its machine that nobody rents. */
+/** The job that a host runs on the devices of its machine that nobody rents. */
 type BackgroundJob = { readonly image: string; readonly args: readonly string[] };
 
 type Change = { readonly kept: number; readonly created: number; readonly removed: number };
 
 const BYTES_PER_GB = 1_000_000_000;
-/** A machine of very many cores is not filled with containers. */
+/** A bound, so that a machine of very many cores is not filled with containers. */
 const PER_MACHINE_MAX = 64;
-/** It lasts until it is removed. */
+/** A background instance lasts until it is removed. */
 const NEVER = new Date("9999-12-31T00:00:00Z");
 
 /**
- * Makes the background instances of a machine one for each of its devices, as far as its disk has room for them. They
- * are claims below every bid: the schedule runs them on what is idle, and takes them away without notice for whoever
- * rents. They cost nothing and no credit is set aside for them. The caller holds the machine's lock.
+ * Keeps one background instance for each device of a machine, as far as its disk has room for them. They are claims
+ * below every bid: the schedule runs them on idle devices, and takes these away without an eviction notice for any
+ * renter. They cost nothing and no credit is set aside for them. The caller holds the machine's lock.
  */
 export async function keepBackground(
   tx: Tx,
@@ -57,19 +57,19 @@ export async function keepBackground(
   if (created > 0) {
     await insertBackground(tx, { machine, launch, diskBytes, count: created, actor, sealer });
     await reschedule(tx, [machineId]);
-    // The disk of each is gone from what the machine offers.
+    // The disk of each background instance is subtracted from the machine's offers.
     await refreshOffers(tx, [machineId]);
   }
   return { kept: kept.length, created, removed };
 }
 
-/** Ends all background instances of a machine; returns how many. The caller holds the machine's lock. */
+/** Ends all background instances of a machine and returns their number. The caller holds the machine's lock. */
 export async function removeBackground(tx: Tx, machineId: MachineId, actor: Actor): Promise<number> {
   const ids = (await listBackground(tx, machineId)).map(({ id }) => id);
   return destroyInstances(tx, ids, { actor, cause: "default_job_removed" });
 }
 
-/** Which of these machines have another number of background instances than they should have with a default job. */
+/** The machines among these whose number of background instances differs from that of a default job. */
 export async function listOutOfStep(db: Reader, machineIds: readonly MachineId[]): Promise<readonly MachineId[]> {
   const machines = await listScheduledMachines(db, machineIds);
   const counts = await countBackground(db, machineIds);

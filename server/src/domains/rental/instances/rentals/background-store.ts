@@ -3,7 +3,7 @@ import type { InstanceId, MachineId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { EncryptedLaunch } from "../../templates/index.ts";
 
-/** Takes ids for instances that are made in this transaction. */
+/** Takes ids for instances that are created in this transaction. */
 export async function takeIds(tx: Tx, count: number): Promise<readonly InstanceId[]> {
   const { rows } = await sql<{ id: InstanceId }>`
     select nextval(pg_get_serial_sequence('instances', 'id'))::integer as id from generate_series(1, ${count})
@@ -28,7 +28,7 @@ export async function listBackground(
   return rows.map((row) => ({ id: row.id, launch: row.launch as EncryptedLaunch }));
 }
 
-/** How many of them each machine has; machines without any are missing. */
+/** The number of background instances of each machine; machines without any are missing. */
 export async function countBackground(
   db: Reader,
   machineIds: readonly MachineId[],

@@ -9,7 +9,9 @@ export type EndingContract = {
   readonly endAt: Date;
 };
 
-/** Contracts that end before that moment and whose renters do not know yet; each end is found once. */
+/**
+ * Marks and returns rentals that end before that moment and whose renters were not told yet; each end is returned once.
+ */
 export async function takeEndingContracts(tx: Tx, before: Date, limit: number): Promise<readonly EndingContract[]> {
   const { rows } = await sql<EndingContract>`
     update instances set told_end_at = end_at

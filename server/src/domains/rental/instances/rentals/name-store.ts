@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { InstanceId, MachineId, TemplateId, UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
-/** What a user calls an instance, and what it was made of. It outlives the instance. */
+/** The user's label of an instance, and the template and devices it was made with. It outlives the instance. */
 export type InstanceName = {
   readonly id: InstanceId;
   readonly label: string | undefined;
@@ -12,7 +12,7 @@ export type InstanceName = {
   readonly deviceCount: number;
 };
 
-/** Those of these instances that are, or were, this user's, in the order of their ids. */
+/** The instances among these that are, or were, this user's, in id order. */
 export async function listInstanceNames(
   db: Reader,
   userId: UserId,

@@ -9,10 +9,10 @@ import { listRentals, setEnd } from "./rental-store.ts";
 import { insertEvents, lockInstances } from "../store.ts";
 import { applyHappenings, displace, reschedule } from "../lifecycle/transitions.ts";
 
-/** Who does something to rentals, and what it is called in their events. */
+/** The actor of a change of rentals, and its cause in their events. */
 type Reason = { readonly actor: Actor; readonly cause: string };
 
-/** Lets these contracts go on until `endAt`, at their own prices. The caller holds the locks of their machines. */
+/** Extends these rentals until `endAt`, at their own prices. The caller holds the locks of their machines. */
 export async function extendRentals(
   tx: Tx,
   ids: readonly InstanceId[],
@@ -53,8 +53,8 @@ async function noteOn(tx: Tx, instances: readonly Instance[], { actor, cause }: 
 }
 
 /**
- * What follows when the terms of a machine changed: bids below its floor have to leave, those that reach it now may run,
- * and its offers are what it offers. The caller holds the machine's lock.
+ * Applies changed terms of a machine: bids below its minimum have to leave, bids that reach it now may run, and its
+ * offers are refreshed. The caller holds the machine's lock.
  */
 export async function followTerms(tx: Tx, machineId: MachineId): Promise<void> {
   const machine = (await listScheduledMachines(tx.db, [machineId])).get(machineId);
@@ -72,7 +72,7 @@ export async function followTerms(tx: Tx, machineId: MachineId): Promise<void> {
   await refreshOffers(tx, [machineId]);
 }
 
-/** Destroys these instances, whoever owns them. The caller holds the locks of their machines. */
+/** Destroys these instances of any owner. The caller holds the locks of their machines. */
 export async function destroyInstances(tx: Tx, ids: readonly InstanceId[], { actor, cause }: Reason): Promise<number> {
   const instances = (await lockInstances(tx, ids)).filter(({ phase }) => phase !== "ending" && phase !== "ended");
   await applyHappenings(

@@ -4,7 +4,7 @@ import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { Phase } from "../lifecycle/rules/lifecycle.ts";
 
-/** What somebody rents of a machine, in the eyes of its host. A host's own background instances are none. */
+/** A rental of a machine, as its host sees it. A host's own background instances are not rentals. */
 export type Rental = {
   readonly id: InstanceId;
   readonly machineId: MachineId;
@@ -20,7 +20,7 @@ export type Rental = {
   readonly endAt: Date;
 };
 
-/** What is rented on these machines and not being destroyed, in id order. */
+/** The rentals on these machines that are not being destroyed, in id order. */
 export async function listRentals(db: Reader, machineIds: readonly MachineId[]): Promise<readonly Rental[]> {
   const rows = await db
     .selectFrom("instances")
@@ -58,7 +58,7 @@ export async function listRentals(db: Reader, machineIds: readonly MachineId[]):
   }));
 }
 
-/** Whether this user rents on the machine, or did once. */
+/** True when this user rents on the machine, or did once. */
 export async function hasRentedOn(db: Reader, userId: UserId, machineId: MachineId): Promise<boolean> {
   const rented = (isOver: boolean) =>
     db
@@ -70,11 +70,11 @@ export async function hasRentedOn(db: Reader, userId: UserId, machineId: Machine
       .where("is_background", "=", false)
       .limit(1)
       .executeTakeFirst();
-  // Two looks, since each has an index of its own.
+  // Two queries, because each has an index of its own.
   return (await rented(false)) !== undefined || (await rented(true)) !== undefined;
 }
 
-/** Moves the end of these contracts; never to an earlier time. */
+/** Moves the end of these rentals; never to an earlier time. */
 export async function setEnd(tx: Tx, ids: readonly InstanceId[], endAt: Date): Promise<void> {
   await tx.db
     .updateTable("instances")

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { InstanceId, UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
-/** Who rents something that may cost, in pages by id. */
+/** Users who rent something that may cost, in pages by id. */
 export async function listRenters(db: Reader, afterId: number, limit: number): Promise<readonly UserId[]> {
   const { rows } = await sql<{ id: UserId }>`
     select distinct i.user_id as id
@@ -16,7 +16,7 @@ export async function listRenters(db: Reader, afterId: number, limit: number): P
 
 export type Kept = { readonly id: InstanceId; readonly isEnding: boolean };
 
-/** What a user rents that is not over yet, in id order. */
+/** A user's instances that are not over, in id order. */
 export async function listKept(db: Reader, userId: UserId): Promise<readonly Kept[]> {
   const { rows } = await sql<Kept>`
     select i.id, i.phase = 'ending' as "isEnding"

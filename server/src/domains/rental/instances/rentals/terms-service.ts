@@ -8,7 +8,7 @@ import { findMachineIdOfAny, listMachineIdsOfInstances, lockInstances } from "..
 import { insertPastTerms, setDiscount, setPrices, type Prices } from "./terms-store.ts";
 import { makeDue } from "../settle-store.ts";
 
-/** Locks an instance with its machine, whoever owns it; undefined when there never was one. */
+/** Locks an instance of any owner with its machine; undefined when it never existed. */
 export async function lockAnyInstance(tx: Tx, id: InstanceId): Promise<Instance | undefined> {
   const machineId = await findMachineIdOfAny(tx.db, id);
   if (machineId === undefined) return undefined;
@@ -17,30 +17,30 @@ export async function lockAnyInstance(tx: Tx, id: InstanceId): Promise<Instance 
   return instance;
 }
 
-/** Locks instances with their machines, whoever owns them: all machines before all instances, each in the order of ids. */
+/** Locks instances of any owner with their machines: all machines before all instances, each in id order. */
 export async function lockAnyInstances(tx: Tx, ids: readonly InstanceId[]): Promise<readonly Instance[]> {
   await lockMachines(tx, await listMachineIdsOfInstances(tx.db, ids));
   return lockInstances(tx, ids);
 }
 
-/** Other prices from now on: what was counted before costs what it did. */
+/** Changes the prices from now on: use that was counted before keeps its price. */
 export async function changePrices(tx: Tx, instance: Instance, prices: Prices): Promise<void> {
   await endTerms(tx, instance);
   await setPrices(tx, instance.id, prices);
   await setLeasePrice(tx, instance.id, prices.priceNanosPerHour / BigInt(instance.deviceCount));
-  // What is set aside has to follow.
+  // The hold has to follow the new price.
   await makeDue(tx, [instance.id]);
 }
 
-/** Another discount from now on. */
+/** Changes the discount from now on. */
 export async function changeDiscount(tx: Tx, instance: Instance, discountPpm: number): Promise<void> {
   await endTerms(tx, instance);
   await setDiscount(tx, instance.id, discountPpm);
 }
 
 /**
- * Notes that the terms of an instance hold up to here, and no further. Its host has not told yet what it counted up to
- * this moment; of a run that goes on, that is the last count and the time since. The caller holds the lock of its machine.
+ * Notes that the terms of an instance hold up to now. Its host has not reported its counters up to this moment yet, so
+ * for a run that goes on, the mark is the last count and the time since. The caller holds the lock of its machine.
  */
 export async function endTerms(tx: Tx, instance: Instance): Promise<void> {
   const { id, generation } = instance;
@@ -66,7 +66,8 @@ async function sinceLastCount(tx: Tx, instance: Instance, run: RunMark): Promise
   if (observed?.generation !== generation || observed.state !== "running") return 0;
   const machine = (await listSpans(tx.db, [machineId], tx.now)).get(machineId);
   if (machine === undefined) return 0;
-  // One that is away runs on for a lease; if it is not back by then, it had stopped, and its next run has its own mark.
+  // A disconnected machine runs on for a heartbeat lease; if it is not back by then, the run had stopped, and the next
+  // run has its own mark.
   const isAlive = tx.now.getTime() - machine.lastSeenAt.getTime() <= LEASE_MS;
   const ends = [isAlive ? tx.now : machine.lastSeenAt, endAt, run.closedAt ?? tx.now].map((at) => at.getTime());
   return Math.max(0, Math.min(...ends) - run.lastCountedAt.getTime());

@@ -4,7 +4,7 @@ import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { Actor, Instance } from "../instance.ts";
 import type { PastTerms } from "../rules/terms-history.ts";
 
-/** What a renter pays: prices for the whole rental, storage by GB and month, traffic by GB. */
+/** The prices of a rental: for the whole rental, storage by GB and month, traffic by GB. */
 export type Prices = Pick<
   Instance,
   "priceNanosPerHour" | "storageNanosPerGbMonth" | "inetUpNanosPerGb" | "inetDownNanosPerGb"
@@ -28,8 +28,8 @@ export async function setDiscount(tx: Tx, id: InstanceId, discountPpm: number): 
 }
 
 /**
- * Notes terms that do not hold any more. Marks of one generation never go back, whatever was thought to be counted; nor
- * does the end of terms come before what is charged by them. The caller holds the lock of the instance.
+ * Stores replaced terms. The mark of one generation never decreases, and the end of terms never lies before what is
+ * charged by them. The caller holds the lock of the instance.
  */
 export async function insertPastTerms(tx: Tx, past: PastTerms): Promise<void> {
   await sql`
@@ -51,7 +51,10 @@ export async function insertPastTerms(tx: Tx, past: PastTerms): Promise<void> {
   `.execute(tx.db);
 }
 
-/** The terms that these instances had before, in the order in which they ended; those that never changed are missing. */
+/**
+ * The earlier terms of these instances, in the order in which they ended; instances whose terms never changed are
+ * missing.
+ */
 export async function listPastTerms(
   db: Reader,
   instanceIds: readonly InstanceId[],
@@ -70,7 +73,7 @@ export async function listPastTerms(
 }
 
 /**
- * These have no discount any more: what their present runs have counted up to here had it, as far as a deposit paid it.
+ * Ends the discount of these instances: use that their present runs counted until now had it, as far as a deposit paid.
  * The caller holds their locks.
  */
 export async function endDiscounts(tx: Tx, ids: readonly InstanceId[]): Promise<void> {
@@ -102,7 +105,7 @@ export async function endDiscounts(tx: Tx, ids: readonly InstanceId[]): Promise<
     .execute();
 }
 
-/** What was left standing although its rental ended before this time. */
+/** Instances whose rental ended before this time and that still exist. */
 export async function listEndedBefore(db: Reader, before: Date, limit: number): Promise<readonly InstanceId[]> {
   const rows = await db
     .selectFrom("instances")
@@ -116,9 +119,9 @@ export async function listEndedBefore(db: Reader, before: Date, limit: number): 
   return rows.map((row) => row.id);
 }
 
-/** Who ended a rental before its time, and whether it was still wanted when its end date came. */
+/** The actor who ended a rental early, and the intent at its end date. */
 export type Ending = {
-  /** `user:7`, `rule`, …; undefined for one that goes on, or that came to its end. */
+  /** `user:7`, `rule`, …; undefined for a rental that goes on, or reached its end. */
   readonly endedEarlyBy: Actor | undefined;
   readonly wasWantedToTheEnd: boolean;
 };
@@ -139,7 +142,7 @@ export async function readEnding(db: Reader, { id, endAt }: Pick<Instance, "id" 
   return { endedEarlyBy: rows[0]?.actor ?? undefined, wasWantedToTheEnd: rows[0]?.was_wanted ?? false };
 }
 
-/** Whether everything that its hosts have counted is charged, and nothing waits to be settled. */
+/** True when everything that its hosts have counted is charged, and nothing waits to be settled. */
 export async function isCharged(db: Reader, id: InstanceId): Promise<boolean> {
   const row = await db
     .selectFrom("instances")

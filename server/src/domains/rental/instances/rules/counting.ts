@@ -1,4 +1,4 @@
-/** What one run has counted, as it is stored. */
+/** The stored counters of one run. */
 export type CountedRun = {
   readonly startedAt: Date;
   readonly lastCountedAt: Date;
@@ -6,72 +6,80 @@ export type CountedRun = {
   readonly runningMs: bigint;
   readonly receivedBytes: bigint;
   readonly sentBytes: bigint;
-  /** What its host said last, as far as that can be: what was refused once is not taken in pieces later. */
+  /** The host's last report, as far as it is possible: a refused part is not accepted in pieces later. */
   readonly heardRunningMs: bigint;
   readonly heardReceivedBytes: bigint;
   readonly heardSentBytes: bigint;
-  /** Time up to the last count in which it could have run and was not said to have. */
+  /** Time up to the last count in which the run could have run and was not reported to have. */
   readonly spareMs: bigint;
-  /** Time up to the last count in which its line could have carried bytes that were not said to have passed. */
+  /** Time up to the last count in which the uplink could have carried more bytes than were reported. */
   readonly spareTrafficMs: bigint;
 };
 
-/** What a host says that a run has counted, from its beginning. */
+/** The counters of a run in a host's report, from its beginning. */
 export type Said = {
   readonly runningMs: bigint;
   readonly receivedBytes: bigint;
   readonly sentBytes: bigint;
-  /** Whether it runs now. */
+  /** True when it runs now. */
   readonly isRunning: boolean;
-  /** When that was heard. */
+  /** The time of the report. */
   readonly at: Date;
 };
 
-/** What a run can have counted since its last count. */
+/** The bounds of what a run can have counted since its last count. */
 export type Allowance = {
-  /** Up to where the run before it is counted: it began no earlier, however late the report about that one was. */
+  /**
+   * The end of the counted part of the previous run: this run began no earlier, however late that run's report came.
+   */
   readonly previousEndAt: Date | undefined;
-  /** It cannot have begun before this: its host said that it did not run yet. */
+  /** The time at which its host reported that it did not run yet: it began later. */
   readonly notBefore?: Date | undefined;
-  /** When the one after it began, as that one is charged: up to there alone it goes on being counted. */
+  /** The charged beginning of the next run: this run goes on being counted up to there only. */
   readonly nextMeteredFromAt: Date | undefined;
-  /** Until when it may cost its renter anything, once somebody asked for its end. */
+  /** The end of its chargeable time, once its end was asked for. */
   readonly chargeableUntilAt?: Date | undefined;
-  /** How long it may have run in all by now, with what the server knows of its start; undefined where the host's word is enough. */
+  /**
+   * The running time that the server's evidence of its start allows by now; undefined when the host's word is enough.
+   */
   readonly countableMs?: bigint | undefined;
-  /** How long its machine was in touch, and the run not over. */
+  /** Milliseconds in which its machine was connected and the run not over. */
   readonly coveredMs: number;
-  /** What its machine's line carries. */
+  /** The speed of its machine's uplink. */
   readonly receivedBytesPerMs: number;
   readonly sentBytesPerMs: number;
 };
 
-/** How long a report may have been on its way: so much of the time that was not used is kept for the next one. */
+/** The longest travel of a report: that much unused time is kept for the next one. */
 const SPARE_MS_MAX = 30_000n;
-/** How old the bytes of a report may be: they are sampled up to one heartbeat before it, and a heartbeat is at most this long. */
+/**
+ * The greatest age of a report's bytes: they are sampled up to one heartbeat before it, and a heartbeat is at most this
+ * long.
+ */
 const SPARE_TRAFFIC_MS_MAX = 150_000n;
 const ENDLESS_MS = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * Raises what a run has counted by what its host says. Counters never go back, and grow by what is new in the report and
- * by nothing that cannot be: not by more time than the machine was in touch, nor more bytes than its line carries. A
- * report that comes late, twice or out of order says nothing new.
+ * Raises the counters of a run by its host's report. Counters never decrease, and grow only by what is new in the
+ * report and possible: not by more time than the machine was connected, nor more bytes than its uplink carries. A
+ * report that comes late, twice or out of order adds nothing.
  */
 export function countRun(run: CountedRun, said: Said, allowance: Allowance): CountedRun {
   const isOld = said.runningMs < run.heardRunningMs;
-  // Of a process that goes on, the same count again is the same report again, unless it is the first that proves it.
+  // For a process that goes on, an equal count is a repeated report, unless it is the first that proves the run.
   const isRepeated = run.meteredFromAt !== undefined && said.isRunning && said.runningMs === run.heardRunningMs;
   const provableMs = (allowance.countableMs ?? ENDLESS_MS) - run.runningMs;
-  // Where the host's word is used up, the time that passes counts nothing, bytes included.
+  // When the host's word is used up, further time counts nothing, bytes included.
   const coveredMs = provableMs > 0n ? BigInt(allowance.coveredMs) : 0n;
-  // Of a time that nobody saw whole, what is new would pass for what is late.
+  // In a time that was not observed as a whole, new use could not be told from late use.
   const passedMs = sinceMs(run.lastCountedAt, said.at);
   const isSeenWhole = coveredMs >= passedMs;
   const roomLeftMs = least(roomMs(run, said.at, allowance), provableMs);
   const possibleMs = least(coveredMs + (isSeenWhole ? run.spareMs : 0n), roomLeftMs);
   const newMs = least(said.runningMs - run.heardRunningMs, possibleMs);
   const runningMs = run.runningMs + newMs;
-  // What does not move the last count on has been given the time since it already, or will be: its bytes are spare ones.
+  // A report that does not move the last count on has been given its time already, or will be: its bytes use spare
+  // time.
   const isCount = !isOld && !isRepeated && said.at > run.lastCountedAt;
   const lineMs = (isCount ? coveredMs : 0n) + (isSeenWhole ? run.spareTrafficMs : 0n);
   const counted = {
@@ -83,7 +91,7 @@ export function countRun(run: CountedRun, said: Said, allowance: Allowance): Cou
   const isProven = said.isRunning || runningMs > 0n;
   const meteredFromAt =
     run.meteredFromAt ?? (isProven ? beginning(run, said.at, { runningMs, ...allowance }) : undefined);
-  // What comes in the moment of the last count has its time from the spare alone, of which it leaves so much less.
+  // A report of the same moment as the last count takes its time from the spare time alone, which shrinks by it.
   if (!isCount) return { ...counted, meteredFromAt, spareMs: run.spareMs - least(newMs - coveredMs, run.spareMs) };
   const unusedMs = possibleMs - newMs;
   const spareMs = unusedMs < SPARE_MS_MAX ? unusedMs : SPARE_MS_MAX;
@@ -91,8 +99,8 @@ export function countRun(run: CountedRun, said: Said, allowance: Allowance): Cou
 }
 
 /**
- * When the process began: so long before it was heard of as it has run, between the run before it and the one after it. It
- * may be the last of the three that anybody hears of.
+ * The time at which the process began: its running time before the report, between the previous and the next run. It
+ * may be the last of the three runs that is reported.
  */
 function beginning(
   run: CountedRun,
@@ -106,7 +114,10 @@ function beginning(
 
 type Neighbours = Pick<Allowance, "previousEndAt" | "nextMeteredFromAt" | "notBefore" | "chargeableUntilAt">;
 
-/** Not before its run, even if this server's clock is behind that of the one which began it, nor in the time of another. */
+/**
+ * No earlier than its run, even if this server's clock is behind the clock of the server that began it, and not within
+ * another run.
+ */
 function firstPossible({ startedAt }: CountedRun, { previousEndAt, notBefore }: Neighbours): Date {
   const times = [startedAt, previousEndAt ?? startedAt, notBefore ?? startedAt];
   return new Date(Math.max(...times.map((time) => time.getTime())));
@@ -127,16 +138,16 @@ function countBytes(
   const carried = (ms: bigint, bytesPerMs: number) => ms * wholeBytes(bytesPerMs);
   const hear = (before: bigint, bytes: bigint, bytesPerMs: number) => {
     const inLife = carried(aliveMs, bytesPerMs);
-    // A line that was measured slower since then has carried what was heard all the same, and goes on from there.
+    // After an uplink was measured slower, earlier counted bytes stay, and counting goes on from there.
     return heardOf(before, bytes, before > inLife ? before + carried(passedMs, bytesPerMs) : inLife);
   };
   const heardReceivedBytes = hear(run.heardReceivedBytes, said.receivedBytes, receivedBytesPerMs);
   const heardSentBytes = hear(run.heardSentBytes, said.sentBytes, sentBytesPerMs);
-  // New is only what can be: what is said beyond that would be as new again in the next report, and in each after it.
+  // Only possible bytes count as new: a report beyond that would otherwise count as new again in each later report.
   const newReceived = least(heardReceivedBytes - run.heardReceivedBytes, carried(lineMs, receivedBytesPerMs));
   const newSent = least(heardSentBytes - run.heardSentBytes, carried(lineMs, sentBytesPerMs));
   const usedMs = largest(lineTimeMs(newReceived, receivedBytesPerMs), lineTimeMs(newSent, sentBytesPerMs));
-  // Where nobody saw the machine all the time, nothing that was spare before is used, and nothing of it is left.
+  // After a time in which the machine was not observed, earlier spare time is neither used nor kept.
   const unusedMs = least(lineMs - usedMs, SPARE_TRAFFIC_MS_MAX);
   return {
     receivedBytes: run.receivedBytes + newReceived,
@@ -151,7 +162,7 @@ function wholeBytes(bytesPerMs: number): bigint {
   return BigInt(Math.ceil(bytesPerMs));
 }
 
-/** How long the line takes for so many bytes, rounded up: what was spare is never more than that. */
+/** The time that the uplink takes for these bytes, rounded up, so that spare time is never overestimated. */
 function lineTimeMs(bytes: bigint, bytesPerMs: number): bigint {
   const perMs = wholeBytes(bytesPerMs);
   return perMs === 0n ? 0n : (bytes + perMs - 1n) / perMs;
@@ -161,15 +172,15 @@ function largest(one: bigint, other: bigint): bigint {
   return one > other ? one : other;
 }
 
-/** What was said becomes what was heard, unless it was said before or cannot be. */
+/** The reported counter as far as it is new and possible. */
 function heardOf(before: bigint, said: bigint, most: bigint): bigint {
   const possible = said < most ? said : most;
   return possible > before ? possible : before;
 }
 
 /**
- * How much more it can have counted since it can have begun, before the next one began, and before the end that somebody
- * asked for: spare time of reports that are late adds nothing beyond that.
+ * The further running time that is possible since its earliest beginning, before the next run began, and before the end
+ * that was asked for: spare time of late reports adds nothing beyond that.
  */
 function roomMs(run: CountedRun, at: Date, neighbours: Neighbours): bigint {
   const { nextMeteredFromAt, notBefore, chargeableUntilAt } = neighbours;

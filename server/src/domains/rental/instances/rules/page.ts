@@ -134,7 +134,7 @@ function tokenOf(record: InstanceRecord, order: readonly SortKey[]): string {
   return Buffer.from(JSON.stringify(placeOf(record, order))).toString("base64url");
 }
 
-/** The first row after the cursor's place, whether the row that had it is still there or not. */
+/** The first row after the cursor's place, even if the row of the cursor is gone. */
 function startAfter(sorted: readonly InstanceRecord[], order: readonly SortKey[], token: string | undefined): number {
   if (token === undefined || token === "") return 0;
   const place = readToken(token, order.length);

@@ -1,7 +1,7 @@
 import { HOLD_SECONDS } from "../../../../base/stop-times.ts";
 import { mulDivCeil, SECONDS_PER_HOUR, SECONDS_PER_MONTH, nanos, type Nanos } from "../../../../base/money.ts";
 
-/** So much traffic each way is set aside for a period, beside twice what the last one had. */
+/** Bytes each way that a hold covers for a period, beside twice the traffic of the last one. */
 const TRAFFIC_ALLOWANCE_BYTES = 1_000_000_000n;
 const BYTES_PER_GB = 1_000_000_000n;
 
@@ -12,8 +12,8 @@ type Rates = {
 };
 
 /**
- * The amount that a run must be able to pay for so long. Rounded up: a hold must cover what it is for. Before the first
- * settlement, which comes when it runs, that is ten minutes.
+ * The hold for a run over this time. Rounded up, because a hold must cover its purpose. Before the first settlement,
+ * which comes when it runs, that is ten minutes.
  */
 export function holdAmount(
   { priceNanosPerHour, storageNanosPerGbMonth, diskBytes }: Rates,
@@ -26,7 +26,7 @@ export function holdAmount(
   return nanos(amount > 0n ? amount : 1n);
 }
 
-/** What is set aside for the traffic of a period. */
+/** The part of a hold for the traffic of a period. */
 export function trafficAllowance(
   prices: { readonly inetUpNanosPerGb: bigint; readonly inetDownNanosPerGb: bigint },
   lastPeriodNanos: bigint,

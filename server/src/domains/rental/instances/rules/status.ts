@@ -2,7 +2,7 @@ import { formatDollars } from "../../../../base/money.ts";
 import type { Instance } from "../instance.ts";
 import type { Standing } from "../../../supply/market/index.ts";
 
-/** How long a host may be silent before its instances are shown as out of reach. */
+/** Silence of a host after which its instances are shown as out of reach. */
 const SUSPECT_MS = 60_000;
 
 export function isReachable(machine: { readonly isConnected: boolean; readonly lastSeenAt: Date }, now: Date): boolean {
@@ -30,12 +30,12 @@ export type Status = {
   readonly status_msg: string | null;
 };
 
-/** What a status depends on besides the instance. */
+/** The facts besides the instance that its status depends on. */
 export type Sight = {
   readonly isReachable: boolean;
   readonly now: Date;
   readonly note?: string | undefined;
-  /** In the schedule of its machine; undefined where it claims nothing that could be taken from it. */
+  /** The rank in the schedule of its machine; undefined for an instance without a claim that could be taken from it. */
   readonly standing?: Standing | undefined;
 };
 
@@ -59,13 +59,16 @@ export function statusOf(instance: Instance, sight: Sight): Status {
   };
 }
 
-/** It was displaced, or never won; not one that only waits until devices that are kept for it are free. */
+/**
+ * True for a bid that was displaced or never won; false for one that only waits until devices that are kept for it are
+ * free.
+ */
 function isOutbidNow({ isBid, phase, desired }: Instance, standing: Standing | undefined): boolean {
   if (!isBid) return false;
   return (phase === "scheduled" && standing?.isServed !== true) || (phase === "stopping" && desired === "running");
 }
 
-/** Why it does not run, or not for long; undefined where that is not the schedule's affair. */
+/** The reason why it does not run, or not for long; undefined when the schedule is not the reason. */
 function scheduleMessage(instance: Instance, isOutbid: boolean, { now, standing }: Sight): string | undefined {
   if (instance.phase === "yielding") {
     const who = instance.phaseCause === "on_demand" ? "outbid by an on-demand rental" : "outbid";
@@ -119,10 +122,10 @@ function actualStatus(instance: Instance, isHostReachable: boolean, isOutbid: bo
   }
 }
 
-/** What a run that replaces another in place is called until it is up, or until its host says that it cannot be. */
+/** The word for a run that replaces another in place, until it runs or its host reports that it cannot. */
 const IN_PLACE: Readonly<Record<string, (seen: string | undefined) => ActualStatus | undefined>> = {
   reboot: (seen) => (hasTrouble(seen) ? undefined : "rebooting"),
-  // The image is pulled and the container made as for a new instance, which shows.
+  // The image is pulled and the container created as for a new instance, and the status shows it.
   recycle: renewing,
   update_template: renewing,
 };
@@ -135,12 +138,12 @@ function hasTrouble(seen: string | undefined): boolean {
   return seen === "exited" || seen === "failed";
 }
 
-/** A sick GPU is said beside everything else, as long as the instance holds it. */
+/** A sick GPU is shown beside every other message, as long as the instance holds it. */
 function withProblem(text: string | null, problem: string): string | null {
   return problem === "" ? text : [text, problem].filter(Boolean).join("; ");
 }
 
-/** A note on what is done to it stands in for the host's word, but hides no reason why it does not run. */
+/** A note on a running task replaces the host's message, but hides no reason why the instance does not run. */
 function message({ observed, generation }: Instance, note: string | undefined): string | null {
   const isCurrent = observed !== undefined && observed.generation === generation;
   if (note !== undefined && !(isCurrent && hasTrouble(observed.state))) return note;

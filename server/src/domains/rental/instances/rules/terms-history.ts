@@ -1,16 +1,13 @@
 import type { InstanceId } from "../../../../base/ids.ts";
 import type { Instance } from "../instance.ts";
 
-/** What a renter pays by, at one time. */
+/** The terms of a rental at one time. */
 export type Terms = Pick<
   Instance,
   "priceNanosPerHour" | "storageNanosPerGbMonth" | "inetUpNanosPerGb" | "inetDownNanosPerGb" | "discountPpm"
 >;
 
-/**
- * Terms that were replaced, and up to where they held: in time for what is stored, and in the counters of the run that
- * was the present one.
- */
+/** Replaced terms with their end: a time for storage, and marks in the counters of the run that was the present one. */
 export type PastTerms = Terms & {
   readonly instanceId: InstanceId;
   readonly untilAt: Date;
@@ -20,12 +17,12 @@ export type PastTerms = Terms & {
   readonly untilSentBytes: bigint;
 };
 
-/** The terms of one instance: the past ones in the order in which they ended, and those that hold now. */
+/** The terms of one instance: the past ones in the order in which they ended, and the present ones. */
 export type TermsHistory = { readonly past: readonly PastTerms[]; readonly present: Terms };
 
 export type Counter = "runningMs" | "receivedBytes" | "sentBytes";
 
-/** A part of what a run has counted, all of it at the same terms. */
+/** A part of a run's counters, all of it at the same terms. */
 export type Segment = { readonly from: bigint; readonly to: bigint; readonly terms: Terms };
 
 const MARKS = {
@@ -41,8 +38,8 @@ const PRICES = {
 } as const satisfies Record<Counter, (terms: Terms) => string>;
 
 /**
- * Divides what one generation counted by the terms that it costs: below the mark of past terms these, and beyond the last
- * mark what held when the generation was over. Parts that cost the same are one.
+ * Divides the counters of one generation by the terms they are charged at: below the mark of past terms those, and
+ * beyond the last mark the terms at the end of the generation. Adjacent parts of equal cost are joined.
  */
 export function segmentsOf(
   { past, present }: TermsHistory,
@@ -67,7 +64,7 @@ export function segmentsOf(
 /** A stretch of time in which storage cost the same. */
 export type TermsPeriod = { readonly from: Date; readonly to: Date; readonly terms: Terms };
 
-/** Divides a stretch of time by what storage cost in it. */
+/** Divides a stretch of time by the price of storage in it. */
 export function periodsOf(
   { past, present }: TermsHistory,
   { from, to }: { readonly from: Date; readonly to: Date },

@@ -7,7 +7,7 @@ import {
 } from "../../templates/index.ts";
 import type { Instance } from "../instance.ts";
 
-/** An instance with all that its container is made from, for its host and its owner. */
+/** An instance with the decrypted settings of its container, for its host and its owner. */
 export type OpenedInstance = Omit<Instance, "launch"> & { readonly launch: LaunchSettings };
 
 /** The settings as they may be stored with this instance. */
@@ -15,7 +15,7 @@ export function encryptSettings(launch: LaunchSettings, id: Instance["id"], seal
   return encryptLaunch(launch, { kind: "instance", id }, sealer);
 }
 
-/** The settings in clear. Private ones that no longer open are left out, as the account's variables are. */
+/** The settings in clear. Private ones that no longer decrypt are left out, as the account's variables are. */
 export function decryptSettings({ id, launch }: Pick<Instance, "id" | "launch">, sealer: Sealer): LaunchSettings {
   return decryptLaunchIfPossible(launch, { kind: "instance", id }, sealer);
 }

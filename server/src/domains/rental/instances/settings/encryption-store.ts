@@ -5,7 +5,10 @@ import type { Tx } from "../../../../db/transaction.ts";
 import type { EncryptedLaunch } from "../../templates/index.ts";
 import { decryptSettings, encryptSettings } from "./encrypted-settings.ts";
 
-/** Seals the settings of a few instances from before they were encrypted; returns how many. Locked rows wait for the next run. */
+/**
+ * Encrypts the settings of a few instances that older versions stored in clear; returns their number. Locked rows wait
+ * for the next run.
+ */
 export async function encryptEarlierInstances(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
   const { rows } = await sql<{ readonly id: InstanceId; readonly launch: EncryptedLaunch }>`
     select id, launch from instances where launch ? 'env' order by id limit ${limit} for no key update skip locked

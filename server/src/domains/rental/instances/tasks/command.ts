@@ -3,13 +3,14 @@ import { splitShellWords } from "../../templates/index.ts";
 
 const COMMAND_LENGTH_MAX = 512;
 const PROGRAMS: readonly string[] = ["ls", "rm", "du"];
-/** What a shell would take for more than a part of a word, and where. Between single quotes nothing is. */
+/** Characters that a shell treats as more than a part of a word. Within single quotes none is special. */
 const SPECIAL = new Set("|&;<>()$`*?[]{}!\n\r");
 const SPECIAL_IN_DOUBLE_QUOTES = new Set("$`");
 
 /**
- * The words of a command to execute: `ls`, `rm` or `du` with arguments. No shell runs it, so whatever would need one is
- * refused instead of being taken for a name; between quotes, or behind a backslash, every character is one of a name.
+ * The words of a command to execute: `ls`, `rm` or `du` with arguments. No shell runs it, so a character that would
+ * need one is refused instead of being taken for a part of a name; within quotes, or after a backslash, every character
+ * is part of a name.
  */
 export function readCommand(command: string): readonly string[] {
   if (command.length > COMMAND_LENGTH_MAX) {
@@ -18,7 +19,7 @@ export function readCommand(command: string): readonly string[] {
   refuseShell(command);
   const words = splitShellWords(command, "command");
   if (!PROGRAMS.includes(words[0] ?? "")) {
-    throw invalid("command", `command must begin with ${PROGRAMS.join(", ")}: nothing else is run this way`);
+    throw invalid("command", `command must begin with ${PROGRAMS.join(", ")}: other programs are not run this way`);
   }
   return words;
 }
@@ -38,7 +39,7 @@ function refuseShell(command: string): void {
     } else if (isSpecial(command, index, quote)) {
       throw invalid(
         "command",
-        `command: ${nameOf(character)} needs a shell, and none runs it; quote it if it is meant`,
+        `command: ${nameOf(character)} needs a shell, which does not run here; quote the character to use it in a name`,
       );
     }
   }

@@ -15,7 +15,7 @@ export type CopyWish = {
   readonly dst_path?: unknown;
 };
 
-/** Has one host, or two, copy from one of the caller's instances and volumes to another; returns a sentence on it. */
+/** Has one host, or two, copy between two of the caller's instances and volumes; returns a sentence on it. */
 export async function startCopy(tx: Tx, means: TaskMeans, userId: UserId, wish: CopyWish): Promise<string> {
   const [from, to] = [readPlaceId(wish.src_id, "src_id"), readPlaceId(wish.dst_id, "dst_id")];
   const source: Place = { ...from, path: readPath(wish.src_path, "src_path") };
@@ -32,7 +32,7 @@ export async function startCopy(tx: Tx, means: TaskMeans, userId: UserId, wish: 
     : `Copying ${route}: check instance status bar of ${nameOf(shown)} (status_msg) for its progress.`;
 }
 
-/** Ends the caller's copies to this place early; asking twice is no error. Returns a sentence on it. */
+/** Cancels the caller's copies to this place; a repeated call does nothing. Returns a sentence on it. */
 export async function cancelCopy(tx: Tx, userId: UserId, dstId: unknown): Promise<string> {
   const place = readPlaceId(dstId, "dst_id");
   if (place.kind === "volume") await requireVolume(tx, userId, place);
@@ -41,7 +41,9 @@ export async function cancelCopy(tx: Tx, userId: UserId, dstId: unknown): Promis
   return count === 0 ? `Nothing is being copied to ${nameOf(place)}.` : `The copy to ${nameOf(place)} is cancelled.`;
 }
 
-/** One machine for both where there is one: what goes from one to another takes the way through the control plane. */
+/**
+ * Chooses one machine that has both places if there is one; a copy between two machines goes through the control plane.
+ */
 async function chooseMachines(tx: Tx, userId: UserId, source: PlaceId, destination: PlaceId) {
   const to = await machinesOf(tx, userId, destination, "dst_id");
   const from = await machinesOf(tx, userId, source, "src_id");

@@ -13,7 +13,10 @@ import { applyHappenings, noSuchInstance } from "../lifecycle/transitions.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Makes the container anew from its freshly pulled image, in place; it keeps its devices and loses what it wrote. */
+/**
+ * Creates the container again from its freshly pulled image, in place; it keeps its devices and loses the files it
+ * wrote.
+ */
 export async function recycleInstance(tx: Tx, request: InstanceRequest): Promise<void> {
   const instance = await requireInstance(tx, request);
   refuseGone(instance);
@@ -27,8 +30,8 @@ export async function recycleInstance(tx: Tx, request: InstanceRequest): Promise
 const SETTINGS = ["template_id", "template_hash_id", "image", "args", "env", "onstart"] as const;
 
 /**
- * Gives an instance other settings. A running one is made anew from them at once, in place, and any other at its next
- * start; disk and label stay.
+ * Gives an instance other settings. The container of a running one is created again from them at once, in place, and
+ * any other at its next start; disk and label stay.
  */
 export async function updateSettings(tx: Tx, request: InstanceRequest, fields: Fields, sealer: Sealer): Promise<void> {
   if (!SETTINGS.some((field) => isGiven(fields, field))) {
@@ -49,7 +52,7 @@ export async function updateSettings(tx: Tx, request: InstanceRequest, fields: F
   if (isUp(instance)) await renew(tx, instance, request, "update_template");
 }
 
-/** The same from all of what would be ordered now. A stopped one has it at its next start. */
+/** Gives an instance all settings of a new order. A stopped instance gets them at its next start. */
 export async function renewFromWish(
   tx: Tx,
   request: InstanceRequest,
@@ -77,7 +80,7 @@ async function findTemplate(tx: Tx, { userId }: InstanceRequest, fields: Fields,
   return undefined;
 }
 
-/** One that had no door through the proxy may have one now. */
+/** Takes proxy ports for an instance that had none and may have them now. */
 async function offerProxy(tx: Tx, { id, machineId, launch }: Instance): Promise<void> {
   if (launch.runtype.mode === "args" || (await listProxyPorts(tx.db, [id])).has(id)) return;
   const machine = (await describeMachines(tx.db, [machineId])).get(machineId);
@@ -96,7 +99,7 @@ function refuseGone({ id, phase }: Instance): void {
   if (phase === "ending" || phase === "ended") throw noSuchInstance(id);
 }
 
-/** Clients send null, and an empty hash, for what is not meant. */
+/** Clients send null, and an empty hash, for absent fields. */
 function isGiven(fields: Fields, name: string): boolean {
   const value = fields[name];
   return value !== undefined && value !== null && !(name === "template_hash_id" && value === "");

@@ -2,7 +2,7 @@ import type { InstanceId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import type { Instance } from "../instance.ts";
 
-/** Has the container made anew at its next start, from these settings when there are others. */
+/** Has the container created again at its next start, from these settings if there are other ones. */
 export async function renewContainer(
   tx: Tx,
   id: InstanceId,

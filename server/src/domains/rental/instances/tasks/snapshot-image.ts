@@ -9,7 +9,7 @@ export type SnapshotRequest = {
 };
 
 export type SnapshotImage = {
-  /** With its registry, except for Docker Hub's: as an engine pushes it. */
+  /** The repository as an engine pushes it: with its registry, except for Docker Hub's. */
   readonly repository: string;
   readonly tag: string;
   readonly registry_auth: RegistryAuth | null;
@@ -19,8 +19,8 @@ const DEFAULT_REGISTRY = "docker.io";
 const LOGIN_LENGTH_MAX = 4096;
 
 /**
- * Where a snapshot goes. `personal_repo` may name its registry and a tag; without a tag it gets one of its own, so that
- * nothing that is there already is overwritten unasked.
+ * The destination of a snapshot. `personal_repo` may name its registry and a tag; without a tag it gets one of its own,
+ * so that no existing image is overwritten by accident.
  */
 export function readSnapshotImage(request: SnapshotRequest, ownTag: string): SnapshotImage {
   const repo = request.personal_repo?.trim() ?? "";
@@ -30,7 +30,7 @@ export function readSnapshotImage(request: SnapshotRequest, ownTag: string): Sna
   const given = request.container_registry?.trim().replace(/\/+$/, "") || undefined;
   const registry = named.registry ?? given ?? DEFAULT_REGISTRY;
   const reference = parseImageReference(`${registry}/${named.repository}`, "container_registry");
-  // The registry may come with a path, such as registry.example.com/team; a bare word is none.
+  // The registry may come with a path, such as registry.example.com/team; a bare word is not a registry.
   if (reference.registry === undefined) {
     throw invalid("container_registry", "container_registry must be a host such as docker.io or ghcr.io");
   }
@@ -48,13 +48,13 @@ export function readSnapshotImage(request: SnapshotRequest, ownTag: string): Sna
   };
 }
 
-/** The field that says to which registry a snapshot goes. */
+/** The field that names the registry of a snapshot. */
 export function registryFieldOf({ personal_repo: repo = "" }: SnapshotRequest): keyof SnapshotRequest {
   const isInName = parseImageReference(repo.trim(), "personal_repo").registry !== undefined;
   return isInName ? "personal_repo" : "container_registry";
 }
 
-/** Both or neither: a registry of one's own may ask for nothing. */
+/** Reads the login: both fields or neither, since a private registry may need none. */
 function readAuth(request: SnapshotRequest, serveraddress: string): RegistryAuth | null {
   const { docker_login_user: username = "", docker_login_pass: password = "" } = request;
   if (username === "" && password === "") return null;

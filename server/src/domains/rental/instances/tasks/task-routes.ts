@@ -27,7 +27,7 @@ function requestOf(request: WithId): InstanceRequest {
   return { userId, instanceId: request.params.id, actor: `user:${userId}` };
 }
 
-/** Tasks of instances (logs, commands, copies, snapshots), reboots, and containers that are made again. */
+/** Tasks of instances (logs, commands, copies, snapshots), reboots, and containers that are created again. */
 export function instanceTaskRoutes(
   scope: HttpScope,
   { means, view }: { readonly means: TaskMeans; readonly view: Omit<Viewpoint, "now"> },
@@ -113,7 +113,7 @@ function registerRenewal({ app, mutate }: HttpScope, { view, sealer }: Renewing)
     {
       config: { access: { operation: "api.instance.recycle", permission: "instance_write" } },
       schema: {
-        summary: "Make the container of an instance anew from its freshly pulled image",
+        summary: "Create the container of an instance again from its freshly pulled image",
         params: IdParams,
         response: { 200: Done },
       },

@@ -10,7 +10,7 @@ const ResultUrl = Type.String({
 export const LogsBody = Type.Object(
   {
     tail: Type.Optional(Type.Union([Type.String(), Type.Integer()], { description: "Lines from the end; 1000." })),
-    filter: Type.Optional(Type.String({ description: "Only lines that contain it." })),
+    filter: Type.Optional(Type.String({ description: "Only lines that contain this text." })),
     daemon_logs: Type.Optional(Flag),
   },
   { additionalProperties: true },
@@ -26,7 +26,7 @@ export const CommandBody = Type.Object(
 export const CommandAnswer = Type.Object({
   success: Type.Literal(true),
   result_url: ResultUrl,
-  writeable_path: Type.String({ description: "What of the host's own paths stands in the text: nothing." }),
+  writeable_path: Type.String({ description: "Paths of the host in the text; always empty." }),
   msg: Type.String(),
 });
 

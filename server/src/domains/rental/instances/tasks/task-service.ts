@@ -23,7 +23,7 @@ export type LogsWish = {
   readonly daemon_logs?: string | boolean | undefined;
 };
 
-/** Asks the host for the last lines of an instance; returns what the address of the result ends in. */
+/** Asks the host for the last lines of an instance's log; returns the last part of the result's address. */
 export async function requestLogs(tx: Tx, means: TaskMeans, request: TaskRequest, wish: LogsWish): Promise<string> {
   const tailLines = readTail(wish.tail);
   const { filter = "" } = wish;
@@ -48,12 +48,12 @@ function readTail(tail: string | number | undefined): number {
   throw invalid("tail", `tail must be a whole number of lines from 0 to ${TAIL_LINES_MAX}`);
 }
 
-/** Clients send the word; `True` is what one of them makes of it. */
+/** Clients send the word; one of them sends `True`. */
 function isTrue(value: string | boolean | undefined): boolean {
   return value === true || (typeof value === "string" && value.toLowerCase() === "true");
 }
 
-/** Has the host run `ls`, `rm` or `du` in the files of an instance; returns what the address of the result ends in. */
+/** Has the host run `ls`, `rm` or `du` in the files of an instance; returns the last part of the result's address. */
 export async function executeCommand(tx: Tx, means: TaskMeans, request: TaskRequest, command: string): Promise<string> {
   const argv = [...readCommand(command)];
   const { id, machineId, userId } = await requireOnHost(tx, request, noSuchContainer);
@@ -61,7 +61,7 @@ export async function executeCommand(tx: Tx, means: TaskMeans, request: TaskRequ
   return requestResult(tx, means, { machineId, userId, instanceId: id, action });
 }
 
-/** Has the host make an image of an instance and push it; returns the name that the image will have. */
+/** Has the host make an image of an instance and push it; returns the name of the image. */
 export async function takeSnapshot(
   tx: Tx,
   means: TaskMeans,
@@ -71,14 +71,15 @@ export async function takeSnapshot(
   const image = readSnapshotImage(wish, `instance-${request.instanceId}-${timestamp(tx.now)}`);
   const { id, machineId, userId } = await requireOnHost(tx, request, noSuchInstance);
   await requireRegistryOn(tx.db, machineId, { image: image.repository, field: registryFieldOf(wish) });
-  // A container that goes on writing makes an image that nobody ever saw: without a word it is paused.
+  // A container that goes on writing makes an image of no single moment, so it is paused unless the request says
+  // otherwise.
   const isPaused = wish.pause === undefined || isTrue(wish.pause);
   const action = { type: "snapshot" as const, instance_id: id, ...image, is_paused: isPaused };
   await startLongTask(tx, means, { machineId, userId, instanceId: id, action });
   return `${image.repository}:${image.tag}`;
 }
 
-/** Such as `20260131T101500Z`. */
+/** A time such as `20260131T101500Z`. */
 function timestamp(at: Date): string {
   return at.toISOString().replace(/[-:]|\.\d+/g, "");
 }
@@ -86,8 +87,8 @@ function timestamp(at: Date): string {
 export type OnHost = { readonly id: InstanceId; readonly machineId: MachineId; readonly userId: UserId };
 
 /**
- * The caller's instance, if its host has something of it and can be asked now. It is not locked: what happens to it
- * meanwhile its host knows best, and answers.
+ * The caller's instance, if its host has its container and can be asked now. It is not locked: its host knows best what
+ * happens to it meanwhile, and answers.
  */
 export async function requireOnHost(tx: Tx, request: TaskRequest, unknown: (id: number) => AppError): Promise<OnHost> {
   const instance = await findOwn(tx, request);
@@ -100,7 +101,7 @@ export async function requireOnHost(tx: Tx, request: TaskRequest, unknown: (id: 
   return { id, machineId, userId };
 }
 
-/** The caller's instance; one that is going away is gone. */
+/** The caller's instance; one that is being destroyed counts as absent. */
 export async function findOwn(tx: Tx, { userId, instanceId }: TaskRequest): Promise<Instance | undefined> {
   const id = toId(instanceId);
   const [instance] = id === undefined ? [] : await listInstancesById(tx.db, [id]);
@@ -108,7 +109,7 @@ export async function findOwn(tx: Tx, { userId, instanceId }: TaskRequest): Prom
   return isGone || instance.userId !== userId ? undefined : instance;
 }
 
-/** Clients wait some seconds for an answer: from a host that is away none would come. */
+/** Refuses a disconnected host, which would not answer within the seconds that clients wait. */
 export async function requireReachable(tx: Tx, machineId: MachineId, what: string): Promise<void> {
   const machine = (await describeMachines(tx.db, [machineId])).get(machineId);
   if (machine !== undefined && isReachable(machine, tx.now)) return;

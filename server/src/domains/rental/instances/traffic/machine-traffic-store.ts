@@ -3,12 +3,12 @@ import type { MachineId } from "../../../../base/ids.ts";
 import { bigints, integers } from "../../../../db/arrays.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 
-/** Bytes that containers of a machine are newly said to have moved. */
+/** Bytes that containers of a machine are newly reported to have moved. */
 export type MovedBytes = { readonly receivedBytes: bigint; readonly sentBytes: bigint };
-/** All that was said since a moment. */
+/** All bytes reported since a moment. */
 export type MachineTraffic = MovedBytes & { readonly machineId: MachineId; readonly sinceAt: Date };
 
-/** Adds up what is said of each machine and returns the sums. The caller holds the machines' locks. */
+/** Adds the new bytes of each machine and returns the sums. The caller holds the machines' locks. */
 export async function addMachineTraffic(
   tx: Tx,
   moved: ReadonlyMap<MachineId, MovedBytes>,
@@ -29,7 +29,7 @@ export async function addMachineTraffic(
   return rows;
 }
 
-/** Begins to add up from now on. */
+/** Restarts the sums at zero from now on. */
 export async function restartMachineTraffic(tx: Tx, ids: readonly MachineId[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`

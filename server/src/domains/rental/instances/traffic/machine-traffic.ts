@@ -8,15 +8,15 @@ import {
   type MovedBytes,
 } from "./machine-traffic-store.ts";
 
-/** Over shorter times, what is reported late weighs too much. */
+/** Over shorter times late reports would weigh too much. */
 const WINDOW_MS = 600_000;
 
-/** What the line of a machine is believed to carry in a millisecond. */
+/** The believed speed of a machine's uplink in bytes per millisecond. */
 export type LineRate = { readonly receivedBytesPerMs: number; readonly sentBytesPerMs: number };
 
 /**
- * Adds up what all containers of each machine are newly said to have moved, and returns the machines whose containers moved
- * more together than their line carries. The caller holds the machines' locks.
+ * Adds the newly reported bytes of each machine, and returns the machines whose containers together moved more than
+ * their uplink carries. The caller holds the machines' locks.
  */
 export async function watchMachineTraffic(
   tx: Tx,
@@ -32,7 +32,9 @@ export async function watchMachineTraffic(
   return full.flatMap((sum) => beyondLineTogether(sum, lineOf(sum.machineId), tx.now) ?? []);
 }
 
-/** A contradiction when the containers of a machine moved more together than its line carries; undefined when it can be. */
+/**
+ * A contradiction when the containers of a machine together moved more than its uplink carries; undefined otherwise.
+ */
 function beyondLineTogether(
   { machineId, sinceAt, receivedBytes, sentBytes }: MachineTraffic,
   { receivedBytesPerMs, sentBytesPerMs }: LineRate,
@@ -45,7 +47,7 @@ function beyondLineTogether(
   return {
     machineId,
     kind: "traffic_beyond_line",
-    detail: `The containers of machine ${machineId} are said to have moved more bytes together than its line carries.`,
+    detail: `The containers of machine ${machineId} are said to have moved more bytes together than its uplink carries.`,
     facts: {
       window_ms: windowMs,
       received_bytes: Number(receivedBytes),

@@ -13,8 +13,8 @@ import { belowProxied } from "./proxied-traffic.ts";
 const RUNS_PER_ROUND = 1_000;
 
 /**
- * Adds what this server carried out of containers, holds what all servers carried against what hosts count, and flags
- * hosts that count fewer bytes. Safe on several servers at once: each run is compared by one of them.
+ * Adds the bytes that this server carried out of containers, compares the sums of all servers with the hosts' counts,
+ * and flags hosts that count fewer bytes. Safe on several servers at once: each run is compared by one of them.
  */
 export async function watchProxiedTraffic(
   tx: Tx,

@@ -5,7 +5,7 @@ import type { Tx } from "../../../../db/transaction.ts";
 import { COUNTED_LATER_MS, OPENED_LATER_MS, type ProxiedRun } from "./proxied-traffic.ts";
 import type { RunKey } from "../run-store.ts";
 
-/** Bytes that came out of a container through connections which opened at a moment or later. */
+/** Bytes that came out of a container through connections that opened at a moment or later. */
 export type SentBytes = {
   readonly instanceId: InstanceId;
   readonly openedAt: Date;
@@ -13,8 +13,8 @@ export type SentBytes = {
 };
 
 /**
- * Adds bytes to the present runs of their instances. Bytes of connections that may belong to an earlier run are left out:
- * the sum is a lower bound.
+ * Adds bytes to the present runs of their instances. Bytes of connections that may belong to an earlier run are left
+ * out, so the sum is a lower bound.
  */
 export async function addProxiedTraffic(tx: Tx, sent: readonly SentBytes[]): Promise<void> {
   if (sent.length === 0) return;
@@ -41,8 +41,8 @@ export async function addProxiedTraffic(tx: Tx, sent: readonly SentBytes[]): Pro
 }
 
 /**
- * Locks runs whose hosts have counted well after what was noted of the proxy; those that another server compares are left
- * to it. Only containers that run are compared: the last sample of one that ended may have come before its last bytes.
+ * Locks runs whose hosts have counted well after the proxy's sums were noted; runs that another server compares are
+ * skipped. Only running containers are compared: the last sample of an ended one may have come before its last bytes.
  */
 export async function lockComparableRuns(tx: Tx, limit: number): Promise<readonly (ProxiedRun & RunKey)[]> {
   const { rows } = await sql<ProxiedRun & RunKey>`
@@ -61,7 +61,7 @@ export async function lockComparableRuns(tx: Tx, limit: number): Promise<readonl
   return rows;
 }
 
-/** Notes the sums of these runs, which are compared as far as was noted before. */
+/** Notes the sums of these runs, which are compared up to the earlier note. */
 export async function noteProxiedTraffic(tx: Tx, runs: readonly RunKey[]): Promise<void> {
   if (runs.length === 0) return;
   await sql`
@@ -75,7 +75,7 @@ export async function noteProxiedTraffic(tx: Tx, runs: readonly RunKey[]): Promi
   `.execute(tx.db);
 }
 
-/** Forgets runs that are over, and returns how many. */
+/** Deletes the sums of runs that are over, and returns their number. */
 export async function forgetProxiedTraffic(tx: Tx): Promise<number> {
   const { rows } = await sql`
     delete from proxied_traffic as proxied using instances

@@ -2,27 +2,27 @@ import type { InstanceId, MachineId } from "../../../../base/ids.ts";
 import type { Contradiction } from "../contradictions.ts";
 
 /**
- * How much later than the proxied bytes a host's count has to be before the two are compared. An agent samples traffic up
- * to one heartbeat before its report, and a heartbeat is at most 150 s long.
+ * The time after the proxied bytes at which a host's count may be compared with them. An agent samples traffic up to
+ * one heartbeat before its report, and a heartbeat is at most 150 s long.
  */
 export const COUNTED_LATER_MS = 300_000;
 /**
- * A connection that opened sooner after the beginning of a run may belong to the run before it: the clocks of two servers
- * differ.
+ * A connection that opened within this time of a run's beginning may belong to the run before it, because the clocks of
+ * two servers differ.
  */
 export const OPENED_LATER_MS = 10_000;
-/** What is lost between two samples when a container starts again within its run, as after a lost lease. */
+/** Bytes lost between two samples when a container starts again within its run, as after a lost heartbeat lease. */
 const LOST_BYTES = 1_000_000_000n;
 const LOST_SHARE = 10n;
 
-/** A run with the bytes that it sent through the proxy, and what its host counted well after that. */
+/** A run with the bytes that it sent through the proxy, and its host's count well after that. */
 export type ProxiedRun = {
   readonly instanceId: InstanceId;
   readonly machineId: MachineId;
   readonly startedAt: Date;
   readonly countedAt: Date;
   readonly proxiedBytes: bigint;
-  /** As the host says, but no more than the machine's declared line carries. */
+  /** The host's count, at most what the machine's declared uplink carries. */
   readonly heardSentBytes: bigint;
 };
 
@@ -33,7 +33,7 @@ export type ProxiedRun = {
 export function belowProxied(run: ProxiedRun, sentBytesPerMs: number): Contradiction | undefined {
   const { instanceId, machineId, startedAt, countedAt, proxiedBytes, heardSentBytes } = run;
   const aliveMs = BigInt(Math.max(0, countedAt.getTime() - startedAt.getTime()));
-  // Of a count beyond the declared line no more is believed, and the host did not say less for that.
+  // A count beyond the declared uplink is cut off, which must not make the host look as if it counted less.
   const carriedBytes = aliveMs * BigInt(Math.ceil(sentBytesPerMs));
   const expectedBytes = proxiedBytes < carriedBytes ? proxiedBytes : carriedBytes;
   const missingBytes = expectedBytes - heardSentBytes;

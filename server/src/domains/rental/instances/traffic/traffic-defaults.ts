@@ -8,12 +8,12 @@ import { listAccountTrafficLimits, readTrafficRules } from "./traffic-store.ts";
 
 type TrafficDefaults = { readonly rules: TrafficRules; readonly limits: ReadonlyMap<UserId, Nanos> };
 
-/** What the traffic of new instances of these users may cost where their orders do not say. */
+/** The traffic limits of new instances of these users whose orders set none. */
 export async function readTrafficDefaults(db: Reader, userIds: readonly UserId[]): Promise<TrafficDefaults> {
   return { rules: await readTrafficRules(db), limits: await listAccountTrafficLimits(db, userIds) };
 }
 
-/** What the traffic of a new instance may cost: what its order says, else its account, else the budget. */
+/** The traffic limit of a new instance: its order's, else its account's, else the budget. */
 export function trafficOf(
   { trafficLimitNanos, userId }: { readonly trafficLimitNanos?: Nanos | undefined; readonly userId: UserId },
   { priceNanosPerHour }: Pick<NewInstance, "priceNanosPerHour">,

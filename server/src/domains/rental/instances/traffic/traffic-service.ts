@@ -11,13 +11,13 @@ import { readTrafficDefaults, trafficOf } from "./traffic-defaults.ts";
 import { listTrafficAccounts, storeTrafficLimit } from "./traffic-store.ts";
 import { applyHappenings } from "../lifecycle/transitions.ts";
 
-/** Settles an instance whose locks the caller holds: what was used before is charged under the limit of before. */
+/** Settles an instance whose locks the caller holds: earlier use is charged under the earlier limit. */
 export type SettleInstance = (tx: Tx, id: InstanceId) => Promise<void>;
 
 /**
- * Sets what all traffic of an instance may cost, from the next byte on; without a limit that of a new instance: the
- * account's, or a budget that begins now. Throws `invalid` below what traffic has cost already, and `forbidden` for the key
- * inside the container, which the host can read.
+ * Sets the limit of all traffic costs of an instance, from the next byte on. Without a limit the instance gets that of
+ * a new one: the account's, or a budget that begins now. Throws `invalid` below the present costs, and `forbidden` for
+ * the key inside the container, which the host can read.
  */
 export async function changeTrafficLimit(
   tx: Tx,
@@ -49,7 +49,7 @@ export async function changeTrafficLimit(
   await storeTrafficLimit(tx, id, { ...traffic, leftAtMs: ranMs });
 }
 
-/** Stops an instance whose traffic reached its limit, its data kept, and tells its renter how to go on. */
+/** Stops an instance whose traffic reached its limit, keeps its data, and tells its renter how to go on. */
 export async function stopFlooded(tx: Tx, id: InstanceId): Promise<boolean> {
   const instance = await lockAnyInstance(tx, id);
   const isWanted = instance?.desired === "running" && instance.phase !== "ending" && instance.phase !== "ended";
@@ -62,7 +62,7 @@ export async function stopFlooded(tx: Tx, id: InstanceId): Promise<boolean> {
       userId: instance.userId,
       kind: "client:traffic_limit_reached",
       subject: `Instance ${id} is stopped: its traffic reached the limit`,
-      message: `The traffic of instance ${id} has cost $${spent}, as much as its limit allows; nothing beyond it is charged, and its data is kept. Set a higher limit and start it again: berth traffic-limit ${id} <dollars>.`,
+      message: `The traffic of instance ${id} has cost $${spent}, as much as its limit allows. Traffic beyond it is not charged, and its data is kept. Set a higher limit and start it again: berth traffic-limit ${id} <dollars>.`,
       key: `client:traffic_limit_reached:${id}:${spent}`,
     },
   ]);

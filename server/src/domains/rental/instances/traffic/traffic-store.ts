@@ -13,7 +13,7 @@ export async function readTrafficRules(db: Reader): Promise<TrafficRules> {
   return { baseNanos: row.traffic_base_nanos, sharePermille: row.traffic_share_permille };
 }
 
-/** Makes the settings of this start those of the database. */
+/** Stores the budget settings of this server's start. */
 export async function setTrafficRules(tx: Tx, { baseNanos, sharePermille }: TrafficRules): Promise<void> {
   await tx.db
     .updateTable("price_rules")
@@ -21,7 +21,7 @@ export async function setTrafficRules(tx: Tx, { baseNanos, sharePermille }: Traf
     .execute();
 }
 
-/** The limits that accounts give their new instances; those without one are left out. */
+/** The limits that accounts give their new instances; accounts without one are left out. */
 export async function listAccountTrafficLimits(
   db: Reader,
   userIds: readonly UserId[],
@@ -33,10 +33,10 @@ export async function listAccountTrafficLimits(
   return new Map(rows.map(({ id, limit }) => [id, nanos(limit)]));
 }
 
-/** How far instances are with what their traffic may cost, and how long they have run. */
+/** The traffic costs and limit of instances, and their running time. */
 export type TrafficAccount = TrafficState & { readonly id: InstanceId; readonly ranMs: bigint };
 
-/** The caller holds the locks of these instances. */
+/** Reads the traffic accounts. The caller holds the locks of these instances. */
 export async function listTrafficAccounts(db: Reader, ids: readonly InstanceId[]): Promise<readonly TrafficAccount[]> {
   if (ids.length === 0) return [];
   const { rows } = await sql<{
@@ -68,11 +68,11 @@ export type TrafficUse = {
   readonly paidNanos: bigint;
   readonly leftNanos: bigint;
   readonly ranMs: bigint;
-  /** More was used than may be charged. */
+  /** True when more was used than may be charged. */
   readonly isReached: boolean;
 };
 
-/** Notes what the traffic of these instances was charged now, and what is left of it. The caller holds their locks. */
+/** Notes the traffic costs charged now, and the rest of the limits. The caller holds the locks of the instances. */
 export async function noteTraffic(tx: Tx, uses: readonly TrafficUse[]): Promise<void> {
   if (uses.length === 0) return;
   await sql`
@@ -90,7 +90,10 @@ export async function noteTraffic(tx: Tx, uses: readonly TrafficUse[]): Promise<
   `.execute(tx.db);
 }
 
-/** Sets what the traffic of an instance may cost, in all or of its budget; it may run again. The caller holds its lock. */
+/**
+ * Sets the traffic limit of an instance, or its rest of the budget; the instance may run again. The caller holds its
+ * lock.
+ */
 export async function storeTrafficLimit(
   tx: Tx,
   id: InstanceId,
@@ -108,7 +111,7 @@ export async function storeTrafficLimit(
     .execute();
 }
 
-/** What instances count against their limits, and what their lines say that traffic was charged; for an audit. */
+/** The traffic costs that count against instances' limits, and those of their charge lines; for an audit. */
 export async function listAuditedTraffic(
   db: Reader,
   ids: readonly InstanceId[],

@@ -1,30 +1,33 @@
-// Until when data is kept that a cap does not let anybody pay for.
+// Decides until when data is kept whose storage a cap does not let anybody pay for.
 import { graceHours, HOUR_MS, HOURS_MIN } from "./grace.ts";
 
-/** What a cap leaves now, and when it begins anew; undefined for one on the total. */
+/** The state of a cap now. A cap on the total has no next period. */
 export type CapStanding = {
   readonly limitNanos: bigint;
-  /** Limit less what was spent in this period and what is held. */
+  /** The limit less what was spent in this period and what is held. */
   readonly roomNanos: bigint;
   readonly resetsAt: Date | undefined;
 };
 
 type Entry = {
   readonly cap: CapStanding;
-  /** What all costs in an hour that is stored within the scope of the cap. */
+  /** The hourly price of all storage within the scope of the cap. */
   readonly storageNanosPerHour: bigint;
   readonly averageDailySpendNanos: bigint;
-  /** What was stated when a cap of this scope was reached before, within `REPEATED_DAYS`. */
+  /** The deletion time that was stated when a cap of this scope was reached before, within `REPEATED_DAYS`. */
   readonly statedBefore: Date | undefined;
 };
 
-/** So soon it is the same matter: whoever lifts and lowers a cap in turn gets no new time of grace each time. */
+/**
+ * Within this time earlier arrears count as the same, so that lifting and lowering a cap in turn gives no new time of
+ * grace.
+ */
 export const REPEATED_DAYS = 30;
 const HOURS_PER_DAY = 24n;
 
 /**
- * When what is stored within a cap that leaves nothing will be deleted; undefined while there is nothing to state: it
- * leaves something, or begins anew before that time and bears it then.
+ * When the data within a cap that leaves nothing will be deleted. Undefined while there is nothing to state: the cap
+ * leaves something, or its next period begins before that time and pays the storage.
  */
 export function stateDeletion(
   now: Date,
@@ -46,8 +49,8 @@ function graceEnd(
 }
 
 /**
- * Whether what was stated is off: the cap is gone, nothing is stored within it, or it bears a day of that again, since it
- * was raised or began anew. One that leaves less than that will be reached again before anybody has noticed.
+ * True when the stated deletion is off: the cap is gone, nothing is stored within it, or it pays a day of storage
+ * again, since it was raised or a period began. A cap that leaves less would be reached again before anybody noticed.
  */
 export function isLifted(cap: CapStanding | undefined, storageNanosPerHour: bigint): boolean {
   return cap === undefined || storageNanosPerHour === 0n || bearsADay(cap.roomNanos, storageNanosPerHour);

@@ -1,16 +1,16 @@
-/** Below so many hours of credit somebody is told, the nearer one last. */
+/** Hours of credit below which a user is warned, the most urgent last. */
 const TOLD_HOURS = [24, 1] as const;
-/** Credit that lasts so long lasts again: a drop is over, and the next one is told of anew. */
+/** Hours of credit at which a drop is over, and the next drop is warned of again. */
 const RECOVERED_HOURS = 25n;
 
 export type ToldHours = (typeof TOLD_HOURS)[number];
 
-/** Drops of credit so far, and what was told of the present one. */
+/** The number of drops so far, and the last warning of the present one. */
 export type Drop = { readonly dropCount: number; readonly toldHours: number | undefined };
 
 type Standing = { readonly balanceNanos: bigint; readonly nanosPerHour: bigint };
 
-/** What is to be noted of a user's credit, and told if `tell` is there; undefined when nothing has changed. */
+/** The change to store for a user's credit, and the warning to send, if any; undefined when nothing has changed. */
 export type DropChange = Drop & { readonly tell: ToldHours | undefined };
 
 export function followDrop({ balanceNanos, nanosPerHour }: Standing, before: Drop | undefined): DropChange | undefined {

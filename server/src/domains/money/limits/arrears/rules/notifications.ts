@@ -7,7 +7,7 @@ import type { Arrears } from "../store.ts";
 
 export const DELETION_KIND = "client:data_deletion_scheduled";
 
-/** That credit will not last for long. */
+/** Warns that credit will not last long. */
 export function lowCreditNotification(
   userId: UserId,
   {
@@ -28,12 +28,12 @@ export function lowCreditNotification(
     userId,
     kind: "client:low_credit",
     subject: `Your credit lasts less than ${time}`,
-    message: `${left} When nothing is left, instances are stopped; their data is kept for a while. Add credit to go on.`,
+    message: `${left} When your credit is used up, instances are stopped and their data is kept for a limited time. Add credit to go on.`,
     key: `low_credit:${dropCount}:${hours}`,
   };
 }
 
-/** That nothing is left, and until when data is kept. */
+/** Tells that credit is used up, and until when data is kept. */
 export function entryNotifications({ id, userId, deleteAt }: Arrears): readonly Notification[] {
   const until = timeText(deleteAt);
   return [
@@ -79,7 +79,7 @@ export function deletedNotification({ id, userId }: Arrears): Notification {
   };
 }
 
-/** `2026-01-31 12:00 UTC`. */
+/** The time in a message: `2026-01-31 12:00 UTC`. */
 export function timeText(at: Date): string {
   return `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

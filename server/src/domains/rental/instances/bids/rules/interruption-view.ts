@@ -3,7 +3,7 @@ import { toDollars } from "../../../../../base/money.ts";
 import type { Standing } from "../../../../supply/market/index.ts";
 import type { Instance } from "../../instance.ts";
 
-/** The notice that an instance is under; null for any other. */
+/** The eviction notice of an instance; null without one. */
 export function viewInterruption({ phase, phaseCause, phaseSinceAt, deadlineAt }: Instance, standing?: Standing) {
   if (phase !== "yielding" || deadlineAt === undefined) return null;
   return {
@@ -14,7 +14,7 @@ export function viewInterruption({ phase, phaseCause, phaseSinceAt, deadlineAt }
   };
 }
 
-/** What an instance waits for that is wanted and does not run; null for any other. */
+/** The reason why an instance that should run waits; null for any other instance. */
 export function viewWaiting({ phase, desired, isBid }: Instance, isHostThere: boolean, standing?: Standing) {
   const isWaiting = phase === "scheduled" || (phase === "stopping" && desired === "running" && isBid);
   if (!isWaiting || standing === undefined) return null;

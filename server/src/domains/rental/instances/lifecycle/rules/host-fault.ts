@@ -1,6 +1,6 @@
 import type { LifecycleEvent, Phase } from "./lifecycle.ts";
 
-/** Why a run is over that should have gone on: its renter gets a part of its price back. */
+/** Reasons why a run ended by its host's fault, for which its renter gets a part of its price back. */
 export type FaultReason = "host_lost" | "host_stopped" | "device_fault";
 
 type Ending = {
@@ -13,9 +13,10 @@ type Ending = {
 const UP: ReadonlySet<Phase> = new Set(["running", "yielding"]);
 
 /**
- * Whether a change of phase ends a run because its host failed. A host is lost when its lease has run out for certain
- * while it held the run; it stopped the run by itself, or lost it, when it reports what runs as stopped; and a run that
- * ends while its GPUs are sick ends for that, whoever ends it. A process that ended by itself ends no run.
+ * The fault of the host that a change of phase shows; undefined when there is none. A host is lost when its heartbeat
+ * lease has certainly run out while it held the run; it stopped or lost the run when it reports a running instance as
+ * stopped; and a run that ends while its GPUs are sick ends by that, for any cause. A process that ended by itself
+ * ends no run.
  */
 export function faultOf({ phase, event, to, deviceProblem }: Ending): FaultReason | undefined {
   if (event === "hostLost") return "host_lost";

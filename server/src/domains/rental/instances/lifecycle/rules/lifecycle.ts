@@ -8,10 +8,10 @@ export const PHASES = [
   "ending",
   "ended",
 ] as const;
-/** What the control plane has committed to. Only `decide` moves it. */
+/** The commitment of the control plane. Only `decide` changes it. */
 export type Phase = (typeof PHASES)[number];
 
-/** What the owner, or a rule on the owner's behalf, wants. */
+/** The intent of the owner, or of a rule on the owner's behalf. */
 export type DesiredState = "running" | "stopped" | "destroyed";
 
 export type LifecycleEvent =
@@ -19,37 +19,40 @@ export type LifecycleEvent =
   | "stopRequested"
   | "destroyRequested"
   | "rebootRequested"
-  /** Its container is to be made anew, from the same settings or changed ones. */
+  /** The container is to be created again, from the same settings or changed ones. */
   | "renewalRequested"
-  /** The schedule gave it devices. */
+  /** The schedule gave the instance devices. */
   | "devicesGranted"
-  /** The schedule needs its devices for a higher claim; it gets a notice first. */
+  /** The schedule needs the devices for a higher claim; the instance gets an eviction notice first. */
   | "displaced"
-  /** The same without a notice. */
+  /** The schedule needs the devices for a higher claim at once, without an eviction notice. */
   | "displacedAtOnce"
-  /** The higher claim is gone, or this one is higher now. */
+  /** The higher claim is gone, or this instance's claim is higher now. */
   | "reprieved"
   /** The host reports the current generation as running. */
   | "containerRunning"
   /** The host reports the current generation as stopped or exited: no process of it is left. */
   | "containerStopped"
-  /** The host reports that nothing is left of it: the teardown receipt. */
+  /** The host reports that nothing of the instance is left: the teardown receipt. */
   | "containerAbsent"
-  /** The host's lease ran out for certain: its agent has stopped everything, whether we hear of it or not. */
+  /**
+   * The heartbeat lease of the host has certainly run out: its agent has stopped everything, even if no report of that
+   * arrives.
+   */
   | "hostLost"
-  /** It stayed longer in its phase than the phase allows. */
+  /** The instance stayed longer in its phase than the phase allows. */
   | "deadlinePassed";
 
 export type Effect =
   /** Begin a new run under the next generation. */
   | "newGeneration"
-  /** The host's desired set changed. */
+  /** Send the host its changed desired set. */
   | "tellAgent"
-  /** Its devices are free for certain. */
+  /** Free the devices, which are certainly unused. */
   | "releaseDevices"
-  /** Once what it has used is settled, nothing more can become due for it. */
+  /** Release the hold once use is settled: nothing more can become due. */
   | "releaseHold"
-  /** Let the schedule look at the machine again. */
+  /** Let the schedule review the machine. */
   | "schedule";
 
 /** `rest` is `scheduled` when a run is still wanted, else `stopped`. */
@@ -202,7 +205,7 @@ export const TRANSITIONS = {
 
 /** Phases in which the instance holds its devices. They are free only after the receipt that leads out of these. */
 export const HOLDING_PHASES: ReadonlySet<Phase> = new Set(["starting", "running", "yielding", "stopping", "ending"]);
-/** How long an instance may stay in a phase before `deadlinePassed`; null where waiting is the right thing to do. */
+/** Milliseconds that an instance may stay in a phase before `deadlinePassed`; null when it may wait. */
 const PHASE_DEADLINE_MS = {
   scheduled: null,
   starting: 3_600_000, // The largest images take tens of minutes on a slow line.
@@ -214,7 +217,9 @@ const PHASE_DEADLINE_MS = {
   ended: null,
 } as const satisfies Record<Phase, number | null>;
 
-/** When a phase that begins now has lasted too long; null where it may last. A notice lasts as long as its rule says. */
+/**
+ * The deadline of a phase that begins now; null when it may last. An eviction notice lasts as long as its rule says.
+ */
 export function deadlineOf(phase: Phase, now: Date, noticeMs = 0): Date | null {
   const ms = PHASE_DEADLINE_MS[phase];
   return ms === null ? null : new Date(now.getTime() + ms + (phase === "yielding" ? noticeMs : 0));
@@ -225,7 +230,7 @@ export type Decision =
   | { readonly kind: "stay" }
   | { readonly kind: "reject"; readonly code: Rejection };
 
-/** What an event leads to in a phase. `desired` is the intent after the event. */
+/** The outcome of an event in a phase. `desired` is the intent after the event. */
 export function decide(phase: Phase, event: LifecycleEvent, desired: DesiredState): Decision {
   const outcome: Outcome = TRANSITIONS[phase][event];
   if ("ignore" in outcome) return { kind: "stay" };

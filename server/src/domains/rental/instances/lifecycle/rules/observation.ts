@@ -4,10 +4,10 @@ import type { LifecycleEvent, Phase } from "./lifecycle.ts";
 type Seen = Pick<ObservedInstance, "generation" | "state"> & { readonly counters: { readonly running_ms: number } };
 
 /**
- * What a host's report of one instance means to its lifecycle; undefined when it changes nothing. A report of an older
- * generation speaks of a run that is over and is stale, whatever it says. `isObeyed` says that the host had been ordered
- * to have it down, or to take it down within a notice, before it looked: without that, "nothing runs" may be followed by
- * a start.
+ * The event that a host's report on one instance means; undefined when it changes nothing. A report on an older
+ * generation is about a run that is over, and is stale. `isObeyed` says that the host had the order to keep it down, or
+ * to take it down within an eviction notice, before it looked: without that, a start may follow the report of nothing
+ * running.
  */
 export function eventOf(
   seen: Seen,
@@ -22,12 +22,13 @@ export function eventOf(
     case "running":
       return "containerRunning";
     case "stopped":
-      // What has not begun to run yet still waits for its start.
+      // An instance that has not begun to run still waits for its start.
       return instance.phase === "starting" && seen.counters.running_ms === 0 ? undefined : "containerStopped";
     case "absent":
       return "containerAbsent";
     case "exited":
-      // A process that ended by itself keeps its place until its owner decides; of one that leaves it is the receipt.
+      // A process that ended by itself keeps its devices until its owner decides; for an instance that leaves, its end
+      // is the receipt.
       return isStopping ? "containerStopped" : undefined;
     case "created":
       return isStopping ? "containerStopped" : lostIn(instance);
@@ -40,7 +41,10 @@ export function eventOf(
   }
 }
 
-/** A host that makes what ran already, under the same generation, has lost it: its agent was restarted, or its engine. */
+/**
+ * A host that creates a running instance again, under the same generation, has lost it: its agent or its engine was
+ * restarted.
+ */
 function lostIn({ phase }: { readonly phase: Phase }): LifecycleEvent | undefined {
   return phase === "running" ? "containerAbsent" : undefined;
 }

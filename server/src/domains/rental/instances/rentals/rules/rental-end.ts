@@ -3,19 +3,19 @@ import type { Instance } from "../../instance.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** How long an instance is kept, stopped, after its rental has ended. */
+/** Milliseconds that a stopped instance is kept after its rental has ended. */
 export const RETENTION_MS = 2 * DAY_MS;
-/** From when on the end is told with the status. */
+/** Milliseconds before the end from which the status shows it. */
 const NOTICE_MS = DAY_MS;
 
 type Rental = Pick<Instance, "endAt" | "phase">;
 
-/** When an instance is deleted, unless its rental is extended before. */
+/** The time at which an instance is deleted, unless its rental is extended before. */
 export function deletesAt({ endAt }: Pick<Instance, "endAt">): Date {
   return new Date(endAt.getTime() + RETENTION_MS);
 }
 
-/** For people: `12 d 3 h`, `3 h 20 min`, `5 min`; empty when nothing remains. */
+/** The remaining time for people: `12 d 3 h`, `3 h 20 min`, `5 min`; empty when nothing remains. */
 export function timeRemaining({ endAt }: Pick<Instance, "endAt">, now: Date): string {
   const ms = endAt.getTime() - now.getTime();
   if (ms <= 0) return "";
@@ -26,7 +26,7 @@ export function timeRemaining({ endAt }: Pick<Instance, "endAt">, now: Date): st
   return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min`;
 }
 
-/** What somebody has to know of the end of the rental who looks at the status; undefined while it is far away. */
+/** The sentence on the end of the rental in the status; undefined while the end is far away. */
 export function endNote({ endAt, phase }: Rental, now: Date): string | undefined {
   if (phase === "ending" || phase === "ended") return undefined;
   if (endAt <= now) {
@@ -38,7 +38,7 @@ export function endNote({ endAt, phase }: Rental, now: Date): string | undefined
     : undefined;
 }
 
-/** As `2026-03-01 12:00 UTC`. */
+/** A time such as `2026-03-01 12:00 UTC`. */
 function minuteOf(date: Date): string {
   return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

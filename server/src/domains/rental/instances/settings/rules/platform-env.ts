@@ -6,8 +6,7 @@ export type Variables = readonly (readonly [string, string])[];
 
 /**
  * Variables that every container gets (docs/contract-rules.md#variables-of-a-container), except those that only its
- * host can know. They come last and win: a renter's variable of the same name would make the platform lie to the
- * renter's own programs.
+ * host can know. They come last and win: a renter's variable of the same name would mislead the renter's own programs.
  */
 export function platformEnv(
   instance: Pick<OpenedInstance, "id"> & { readonly launch: Pick<OpenedInstance["launch"], "env"> },
@@ -22,30 +21,32 @@ export function platformEnv(
     ["CONTAINER_API_KEY", instanceApiKey],
     ["VAST_CONTAINERLABEL", label],
     ["CONTAINER_LABEL", label],
-    // Without a key there is nothing to say: images that bring their own access take an empty one for a key.
+    // Left out without a key, because images that bring their own access take an empty variable for a key.
     ...(publicKeys.length === 0 ? [] : [["SSH_PUBLIC_KEY", publicKeys.join("\n")] as const]),
     ...(isWorker(instance) ? [["MASTER_TOKEN", workerTokenOf(instanceApiKey)] as const] : []),
-    // Ports are given one by one, never as a range: the same is said in the instance's record.
+    // Ports are assigned one by one, never as a range, as in the instance's record.
     ["DIRECT_PORT_START", "-1"],
     ["DIRECT_PORT_END", "-1"],
-    // It honours the renter's own one already.
+    // The token already follows a `JUPYTER_TOKEN` of the renter.
     ...(jupyter === null ? [] : [["JUPYTER_TOKEN", jupyter.token] as const]),
   ];
 }
 
-/** Says that an instance works for a group of workers. Who says so of an ordinary one gets a token that opens nothing. */
+/** Marks an instance as one of a group of workers. On any other instance the token that it brings opens nothing. */
 export const WORKER_GROUP_VARIABLE = "WORKERGROUP_ID";
 
 function isWorker({ launch }: { readonly launch: Pick<OpenedInstance["launch"], "env"> }): boolean {
   return launch.env.some(([name]) => name === WORKER_GROUP_VARIABLE);
 }
 
-/** What a worker signs its reports with. It follows from the key of its instance, so it is stored nowhere either. */
+/**
+ * The token with which a worker signs its reports. It follows from the key of its instance, so it is not stored either.
+ */
 export function workerTokenOf(instanceApiKey: string): string {
   return `berth_worker_${createHmac("sha256", instanceApiKey).update("worker").digest("base64url")}`;
 }
 
-/** All variables of these layers; where several have a name, the last one counts. */
+/** All variables of these layers; of equal names the last one counts. */
 export function mergeEnv(...layers: readonly Variables[]): Variables {
   const merged = new Map<string, string>();
   for (const [name, value] of layers.flat()) {
@@ -62,7 +63,8 @@ export function defaultEnv(token: string, command: LaunchCommand): Variables {
     ["DATA_DIRECTORY", "/workspace/"],
     ["OPEN_BUTTON_TOKEN", token],
     ...(jupyter === null ? [] : [["JUPYTER_SERVER_URL", "https://0.0.0.0:8080/"] as const]),
-    // Without a directory it is the image's, which only the container knows: its platform script sets the variable then.
+    // Without a directory it is the image's, which only the container knows: its platform script sets the variable
+    // then.
     ...(jupyter?.directory ? [["JUPYTER_SERVER_ROOT", jupyter.directory] as const] : []),
   ];
 }

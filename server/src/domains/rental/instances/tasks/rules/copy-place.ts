@@ -4,10 +4,10 @@ import { MAX_ID } from "../../../../../base/ids.ts";
 
 const PATH_LENGTH_MAX = 4096;
 
-/** A thing that can be copied from and to, as a request names it: `12` and `C.12` are instances, `V.7` is a volume. */
+/** A source or destination of a copy, as a request names it: `12` and `C.12` are instances, `V.7` is a volume. */
 export type PlaceId = Pick<Place, "kind" | "id">;
 
-/** Reads `src_id` or `dst_id`. What clients know and this server cannot copy yet is said in so many words. */
+/** Reads `src_id` or `dst_id`. The message names forms that clients know and this server does not support. */
 export function readPlaceId(value: unknown, field: "src_id" | "dst_id"): PlaceId {
   if (typeof value === "number") return { kind: "instance", id: checkId(value, field) };
   const text = typeof value === "string" ? value.trim() : "";
@@ -24,15 +24,14 @@ function checkId(id: number, field: string): number {
 }
 
 function reasonFor(text: string): string {
-  if (text === "" || text === "local")
-    return "copying from or to your own computer goes by scp, sftp or rsync over SSH.";
+  if (text === "" || text === "local") return "use scp, sftp or rsync over SSH to copy from or to your own computer.";
   if (/^([CV])\./.test(text)) return "an id is a number from 1 on.";
   return "copying from or to clouds is not supported yet.";
 }
 
 /**
- * Reads `src_path` or `dst_path`: absolute within an instance, from the root of a volume. One that begins without a slash
- * begins at the root too. A slash at the end stays: of a source it means what is inside.
+ * Reads `src_path` or `dst_path`: absolute within an instance, from the root of a volume. A path without a leading
+ * slash begins at the root too. A trailing slash stays: on a source it means its contents.
  */
 export function readPath(value: unknown, field: "src_path" | "dst_path"): string {
   const isPath = typeof value === "string" && value !== "" && value.length < PATH_LENGTH_MAX;
@@ -43,11 +42,11 @@ export function readPath(value: unknown, field: "src_path" | "dst_path"): string
   return /\/\.?$/.test(value) && path !== "/" ? `${path}/` : path;
 }
 
-/** A copy into itself has no end, and one onto itself has no sense. */
+/** A copy into itself would never end, and a copy onto itself has no effect. */
 export function refuseOverlap(source: Place, destination: Place): void {
   if (source.kind !== destination.kind || source.id !== destination.id) return;
   const [from, to] = [source.path.replace(/\/$/, ""), destination.path.replace(/\/$/, "")];
   if (to === from || to.startsWith(`${from}/`)) {
-    throw invalid("dst_path", "Invalid dst_path. It lies in what is copied.");
+    throw invalid("dst_path", "Invalid dst_path. It lies within the source.");
   }
 }

@@ -1,31 +1,31 @@
 import { nanos, SECONDS_PER_HOUR, type Nanos } from "../../../../../base/money.ts";
 
-/** What traffic of an instance may cost whose renter set no limit, by the operator's settings. */
+/** The operator's budget for the traffic costs of an instance whose renter set no limit. */
 export type TrafficRules = {
-  /** At once, whatever the instance costs. */
+  /** The part of the budget that is available at once, at any price of the instance. */
   readonly baseNanos: bigint;
-  /** In each hour of running, in thousandths of the hourly price. */
+  /** Growth in each hour of running, in thousandths of the hourly price. */
   readonly sharePermille: number;
 };
 
-/** How far an instance is with what its traffic may cost. */
+/** The traffic costs of an instance and their limit. */
 export type TrafficState = {
-  /** What its renter set; undefined for the budget. */
+  /** The limit that its renter set; undefined for the budget. */
   readonly limitNanos: bigint | undefined;
-  /** What was charged so far. */
+  /** Traffic costs charged so far. */
   readonly spentNanos: bigint;
-  /** Of the budget, when the instance had run for so long; undefined before anything was charged. */
+  /** The rest of the budget at `leftAtMs` of running time; undefined before anything was charged. */
   readonly leftNanos: bigint | undefined;
   readonly leftAtMs: bigint;
 };
 
 const MS_PER_HOUR = SECONDS_PER_HOUR * 1000n;
-/** So many hours of the budget's growth are kept at most: a long honest time does not save up for one flood. */
+/** The most hours of growth that the budget saves up: a long honest time must not pay for one flood. */
 const SAVED_HOURS = 24n;
 
 /**
- * What the traffic of an instance may still cost: what its limit leaves, or the budget. The budget begins with the base and
- * one hour's growth, grows while the instance runs, and holds the base and a day's growth at most.
+ * The traffic costs that an instance may still have: the rest of its limit, or of the budget. The budget begins with
+ * the base and one hour's growth, grows while the instance runs, and holds the base and a day's growth at most.
  */
 export function trafficLeft(
   { limitNanos, spentNanos, leftNanos, leftAtMs }: TrafficState,
