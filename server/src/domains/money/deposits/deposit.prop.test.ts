@@ -79,7 +79,7 @@ test("the largest deposit lasts until the last whole millionth of a month before
   );
 });
 
-test("nothing of a deposit is lost, and nobody gets more than their part", () => {
+test("a deposit is divided without a loss, and nobody gets more than their part", () => {
   const nanos = fc.bigInt({ min: 0n, max: 10_000n * DOLLAR });
   fc.assert(
     fc.property(nanos, nanos, fc.boolean(), (leftNanos, atStakeNanos, isWhole) => {

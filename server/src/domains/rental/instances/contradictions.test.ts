@@ -35,7 +35,7 @@ async function runningMsOf({ env }: TestApp, id: number): Promise<bigint | undef
   return rows[0]?.running_ms;
 }
 
-test("time in which the host itself said that the image is being fetched is never charged, and claiming it is flagged", async (t) => {
+test("time in which the host reported that the image is being fetched is never charged, and claiming it is flagged", async (t) => {
   const { world, owner, id, say } = await aRental(t);
   world.clock.jump(60 * SECOND_MS);
   await say(0, "pulling");
@@ -66,10 +66,10 @@ test("a start before its order is flagged, and only the time since the order cou
   assert.deepEqual(await flagKinds(world, owner), ["impossible_start"]);
 });
 
-test("counters beyond what the measured line carries are flagged, and honest ones are not", async (t) => {
+test("counters beyond the measured uplink are flagged, and honest ones are not", async (t) => {
   const { world, owner, say } = await aRental(t);
   world.clock.jump(10 * SECOND_MS);
-  // The line of 1 Gbit/s carries 1.25 GB in that time.
+  // The uplink of 1 Gbit/s carries 1.25 GB in that time.
   await say(8 * SECOND_MS, "running", 1_250_000_000);
   assert.deepEqual(await flagKinds(world, owner), []);
   world.clock.jump(SECOND_MS);
@@ -77,7 +77,7 @@ test("counters beyond what the measured line carries are flagged, and honest one
   assert.deepEqual(await flagKinds(world, owner), ["traffic_beyond_line"]);
 });
 
-test("containers that move more together than their machine's line carries are flagged, each within its bounds", async (t) => {
+test("containers that together move more than their machine's uplink carries are flagged, though each is within its bounds", async (t) => {
   const world = await testApp(t);
   const [owner, user] = [await world.caller(), await world.caller()];
   const host = await world.host({ owner, gpus: 6 });
@@ -93,19 +93,19 @@ test("containers that move more together than their machine's line carries are f
   };
   for (let minutes = 1; minutes <= 12; minutes += 1) {
     world.clock.jump(60 * SECOND_MS);
-    // A line of 1 Gbit/s carries 7.5 GB a minute: a sixth of it each.
+    // An uplink of 1 Gbit/s carries 7.5 GB a minute: a sixth of it each.
     await say(minutes, minutes);
   }
   assert.deepEqual(await flagKinds(world, owner), []);
   for (let minutes = 13; minutes <= 24; minutes += 1) {
     world.clock.jump(60 * SECOND_MS);
-    // Six times the line in all, and no more than the line of each.
+    // Six times the uplink in all, and no more than the uplink each.
     await say(minutes, 12 + (minutes - 12) * 7.5);
   }
   assert.deepEqual(await flagKinds(world, owner), ["traffic_beyond_line"]);
 });
 
-/** A rental whose container sends bytes through the servers' proxy, and whose host says how many it sent. */
+/** A rental whose container sends bytes through the servers' proxy, and whose host reports a count of them. */
 async function aProxiedRental(t: TestContext) {
   const world = await testApp(t);
   const [owner, user] = [await world.caller(), await world.caller()];
@@ -151,13 +151,13 @@ test("an honest host is not flagged for bytes that the servers carried after its
   await pass(250, 3_100_000_000);
   await carry(20);
   await pass(60, 3_200_000_000);
-  assert.deepEqual(await compare(), { compared: 1, flagged: 0 }, "what is compared is what was carried well before");
+  assert.deepEqual(await compare(), { compared: 1, flagged: 0 }, "only bytes carried well before are compared");
   await pass(310, 23_300_000_000);
   assert.deepEqual(await compare(), { compared: 1, flagged: 0 });
   assert.deepEqual(await flagKinds(world, owner), []);
 });
 
-test("bytes of connections that may belong to an earlier run, or to a rental that is over, are held against nobody", async (t) => {
+test("bytes of connections that may belong to an earlier run, or to a rental that is over, are not held against any host", async (t) => {
   const { world, owner, user, id, pass, carry, compare } = await aProxiedRental(t);
   await pass(60, 0);
   const beforeRestart = world.clock.now();

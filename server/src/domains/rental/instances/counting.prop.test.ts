@@ -32,7 +32,7 @@ const says = (runningMs: number, atMs: number, more: Partial<Said> = {}): Said =
   ...more,
 });
 
-/** Hears these in order, on a line of 1 Mb/s; `away` is the part of time in which the machine was not in touch. */
+/** Counts these reports in order, on an uplink of 1 Mb/s; `away` is the time in which the machine was not connected. */
 function hear(said: readonly Said[], away: readonly [number, number] = [0, 0]): CountedRun {
   return said.reduce((run, one) => {
     const [fromMs, toMs] = [run.lastCountedAt.getTime() - START_MS, one.at.getTime() - START_MS];
@@ -42,7 +42,7 @@ function hear(said: readonly Said[], away: readonly [number, number] = [0, 0]): 
   }, FRESH);
 }
 
-/** Whole seconds in which a process ran or did not, by turns, and how long each report of it was on its way. */
+/** Whole seconds in which a process ran or did not, by turns, and the delay of each report. */
 const turns = fc.array(
   fc.record({
     seconds: fc.integer({ min: 1, max: 600 }),
@@ -61,7 +61,7 @@ function honestReports(life: readonly { seconds: number; isRunning: boolean; del
   });
 }
 
-test("what an honest host tells is counted to the millisecond, however its reports are delayed", () => {
+test("an honest host's reports are counted to the millisecond, with any delay", () => {
   fc.assert(
     fc.property(turns, (life) => {
       const reports = honestReports(life);
@@ -84,7 +84,7 @@ test("reports that come twice, late or out of order change nothing", () => {
   );
 });
 
-test("whatever a host tells, counters never go back, and hold no more than time and line allow", () => {
+test("with any reports counters never decrease, and stay within time and uplink", () => {
   const anything = fc.record({
     gapMs: fc.integer({ min: 0, max: 200_000 }),
     runningMs: fc.oneof(fc.nat(1_000_000), fc.constant(Number.MAX_SAFE_INTEGER)),
@@ -108,8 +108,8 @@ test("whatever a host tells, counters never go back, and hold no more than time 
         const after = hear(said.slice(0, count), [...away]);
         const missedMs = Math.max(0, Math.min(aliveMs, away[1]) - away[0]);
         assert.ok(after.runningMs >= before.runningMs && after.receivedBytes >= before.receivedBytes);
-        assert.ok(after.runningMs <= BigInt(aliveMs - missedMs), "no more than the time that somebody saw");
-        assert.ok(after.receivedBytes <= BigInt(aliveMs * MBPS), "no more than the line carries");
+        assert.ok(after.runningMs <= BigInt(aliveMs - missedMs), "at most the observed time");
+        assert.ok(after.receivedBytes <= BigInt(aliveMs * MBPS), "at most what the uplink carries");
         assert.ok(after.meteredFromAt === undefined || after.meteredFromAt >= FRESH.startedAt);
         before = after;
       }
@@ -117,39 +117,39 @@ test("whatever a host tells, counters never go back, and hold no more than time 
   );
 });
 
-test("of a time in which nobody saw the machine nothing counts, neither at once nor later in pieces", () => {
+test("time in which the machine was not observed does not count, neither at once nor later in pieces", () => {
   const away = [100_000, 1_300_000] as const;
   const back = hear([says(100_000, 100_000), says(1_300_000, 1_300_000)], [...away]);
   assert.equal(back.runningMs, 100_000n);
   const reports = [says(100_000, 100_000), says(1_300_000, 1_300_000), says(1_305_000, 1_305_000)];
   assert.equal(hear(reports, [...away]).runningMs, 105_000n, "it counts on from there");
   const ended = [...reports, says(1_305_000, 1_400_000, { isRunning: false })];
-  assert.equal(hear(ended, [...away]).runningMs, 105_000n, "and what was refused does not come back");
+  assert.equal(hear(ended, [...away]).runningMs, 105_000n, "and a refused part does not come back");
   const loaded = [says(40_000, 100_000), says(1_240_000, 1_300_000)];
-  assert.equal(hear(loaded, [...away]).runningMs, 40_000n, "nor does it take the place of a time that was not used");
+  assert.equal(hear(loaded, [...away]).runningMs, 40_000n, "nor does it use up spare time");
 });
 
-test("one inflated report adds no more than the time since the one before, and the truth after it is counted on", () => {
+test("one inflated report adds no more than the time since the one before, and true reports after it are counted", () => {
   const honest = [says(10_000, 10_000), says(20_000, 20_000)];
   const lie = says(Number.MAX_SAFE_INTEGER, 25_000);
   assert.equal(hear([...honest, lie]).runningMs, 25_000n);
   assert.equal(hear([...honest, lie, says(30_000, 30_000), says(90_000, 90_000)]).runningMs, 90_000n);
 });
 
-test("of time that was not used, no more than all is taken by reports of one moment, however many they are", () => {
+test("many reports of one moment together use no more than all spare time", () => {
   const idle = says(0, 20_000, { isRunning: false });
   const claims = [5_000, 15_000, 18_000, Number.MAX_SAFE_INTEGER].map((runningMs) => says(runningMs, 20_000));
   assert.equal(hear([idle, ...claims.slice(0, 1)]).runningMs, 5_000n);
   assert.equal(hear([idle, ...claims, ...claims.toReversed(), ...claims]).runningMs, 20_000n);
 });
 
-test("traffic beyond what the line carries in the life of a run counts in no report, however often it is said", () => {
+test("traffic beyond what the uplink carries in the life of a run counts in no report, however often it is repeated", () => {
   const claim = { receivedBytes: BigInt(Number.MAX_SAFE_INTEGER), isRunning: false };
   const said = [40_000, 40_000, 40_001, 40_001, 40_002].map((atMs) => says(0, atMs, claim));
   assert.equal(hear(said).receivedBytes, BigInt(40_002 * MBPS));
 });
 
-test("traffic that a line carries goes on being counted when it is measured slower, or faster again", () => {
+test("traffic goes on being counted when its uplink is measured slower, or faster again", () => {
   let [run, receivedBytes] = [FRESH, 0n];
   for (const [index, bytesPerMs] of [100, 100, 100, 100, 5, 5, 5, 60, 60].entries()) {
     const nowMs = (index + 1) * 10_000;
@@ -166,14 +166,14 @@ test("traffic that a line carries goes on being counted when it is measured slow
   }
 });
 
-test("traffic counts up to what the line carries in the time", () => {
+test("traffic counts up to what the uplink carries in the time", () => {
   const bytes = (count: number) => ({ receivedBytes: BigInt(count), sentBytes: BigInt(count * 2) });
   const run = hear([says(1000, 1000, bytes(50_000)), says(2000, 2000, bytes(1_000_000))]);
-  // The first report left 200 ms of the line to spare: sending took 800 of its 1000.
+  // The first report left 200 ms of the uplink to spare: sending took 800 of its 1000.
   assert.deepEqual([run.receivedBytes, run.sentBytes], [200_000n, 250_000n]);
 });
 
-test("bytes sampled a heartbeat before they are told count in full, however soon after another report they come", () => {
+test("bytes sampled a heartbeat before their report count in full, however soon after another report they come", () => {
   const bytes = (count: number) => ({ receivedBytes: BigInt(count), sentBytes: BigInt(count / 2) });
   const sample = 10_000 * MBPS * 0.5;
   // The second report comes a tenth of a second after the first, with the bytes of the ten seconds before both.
@@ -182,7 +182,7 @@ test("bytes sampled a heartbeat before they are told count in full, however soon
   assert.deepEqual([hear(said).receivedBytes, hear(said).sentBytes], [BigInt(2 * sample), BigInt(sample)]);
 });
 
-test("what an honest host measures is counted to the byte, whatever the order of samples and reports", () => {
+test("an honest host's traffic is counted to the byte, for any order of samples and reports", () => {
   const step = fc.record({
     passMs: fc.integer({ min: 1, max: 30_000 }),
     rate: fc.integer({ min: 0, max: Math.floor(MBPS / 2) }),
@@ -203,7 +203,7 @@ test("what an honest host measures is counted to the byte, whatever the order of
   );
 });
 
-test("bytes told again and again within one count get no more than what the line had to spare", () => {
+test("bytes repeated within one count use no more than the spare time of the uplink", () => {
   const claims = Array.from({ length: 20 }, (_, index) =>
     says(10_000, 15_000 + index, { receivedBytes: BigInt((index + 1) * 1_000_000), sentBytes: 0n }),
   );
@@ -217,10 +217,14 @@ test("a run is metered from when its process began, by the first report that pro
   assert.deepEqual(run.meteredFromAt, at(87_500));
   const fresh = hear([says(0, 600_000)]);
   assert.deepEqual([fresh.meteredFromAt, fresh.lastCountedAt], [at(600_000), at(600_000)], "it is counted from there");
-  assert.deepEqual(hear([says(400, 90_000, { isRunning: false })]).meteredFromAt, at(89_600), "although it has ended");
+  assert.deepEqual(
+    hear([says(400, 90_000, { isRunning: false })]).meteredFromAt,
+    at(89_600),
+    "although the run has ended",
+  );
 });
 
-test("a run that is first heard of when others have run before and after it lies between them, and holds no more", () => {
+test("a run first reported after later ones have run is counted between its neighbours, and no further", () => {
   const [before, after] = [2_000, 10_000].map((ms) => new Date(START_MS + ms));
   const line = { receivedBytesPerMs: MBPS, sentBytesPerMs: MBPS };
   const hearLate = (runningMs: number) => {
@@ -232,10 +236,10 @@ test("a run that is first heard of when others have run before and after it lies
     return [fromMs, fromMs + Number(run.runningMs)];
   };
   assert.deepEqual(hearLate(3_000), [7_000, 10_000]);
-  assert.deepEqual(hearLate(9_500), [2_000, 10_000], "there was no more time for it");
+  assert.deepEqual(hearLate(9_500), [2_000, 10_000], "there was no more time between them");
 });
 
-test("whatever a host tells of several runs, in whatever order, no two of them share a moment", () => {
+test("with any reports in any order no two runs of an instance share a moment", () => {
   const word = fc.record({
     run: fc.nat({ max: 3 }),
     passMs: fc.nat({ max: 20_000 }),
@@ -265,7 +269,7 @@ test("whatever a host tells of several runs, in whatever order, no two of them s
       let reachedMs = START_MS;
       for (const run of runs) {
         if (run.meteredFromAt === undefined) continue;
-        assert.ok(run.meteredFromAt.getTime() >= reachedMs, "it begins when the one before is over");
+        assert.ok(run.meteredFromAt.getTime() >= reachedMs, "it begins after the previous run");
         [reachedMs = 0] = endOf(run);
       }
     }),

@@ -10,7 +10,7 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 const LEASE_MS = 10 * MINUTE_MS;
 
-/** A market with one host and somebody who has rented and runs one GPU of it. */
+/** A market with one host and a renter who runs one GPU of it. */
 async function running(t: TestContext, options: Readonly<Record<string, unknown>> = {}) {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
@@ -42,20 +42,20 @@ async function marksOf({ env }: TestApp, id: number): Promise<readonly (readonly
   return rows.map((row) => [Number(row.cents), Number(row.until_running_ms)]);
 }
 
-test("an outage that is longer than the lease counts nothing, and counting goes on after it", async (t) => {
+test("an outage longer than the heartbeat lease counts nothing, and counting goes on after it", async (t) => {
   const { world, host, counted } = await running(t);
   world.clock.jump(MINUTE_MS);
   await host.disconnect();
   world.clock.jump(2 * LEASE_MS);
   await host.connect();
   await host.obey();
-  assert.equal(await counted(), 0, "nothing was heard of the minute before it either");
+  assert.equal(await counted(), 0, "the minute before it was not reported either");
   world.clock.jump(MINUTE_MS);
   await host.obey();
   assert.equal(await counted(), MINUTE_MS);
 });
 
-test("an outage within the lease is counted, as the counters prove", async (t) => {
+test("an outage within the heartbeat lease is counted, as the counters prove", async (t) => {
   const { world, host, counted } = await running(t);
   world.clock.jump(MINUTE_MS);
   await host.obey();
@@ -83,7 +83,7 @@ test("a short restart of the server loses no second, and counts none twice", asy
   assert.equal(await countedOf(again, id, 1), 140 * SECOND_MS);
 });
 
-test("what was heard within the last minute before a server went down for long is kept", async (t) => {
+test("reports of the last minute before a long outage of the server are kept", async (t) => {
   const { world, host, counted } = await running(t);
   world.clock.jump(2 * MINUTE_MS);
   await host.obey();
@@ -94,7 +94,7 @@ test("what was heard within the last minute before a server went down for long i
   assert.equal(await counted(), 160 * SECOND_MS);
 });
 
-test("counters of what goes on as before are stored once a minute, after much traffic, and when the host leaves", async (t) => {
+test("counters of an unchanged run are stored once a minute, after much traffic, and when the host disconnects", async (t) => {
   const { world, host, tell, counted } = await running(t);
   world.clock.jump(MINUTE_MS);
   await tell(60 * SECOND_MS);
@@ -102,7 +102,7 @@ test("counters of what goes on as before are stored once a minute, after much tr
   await tell(70 * SECOND_MS);
   assert.equal(await counted(), 60 * SECOND_MS);
   await tell(70 * SECOND_MS, { bytes: 257_000_000 });
-  assert.equal(await counted(), 70 * SECOND_MS, "traffic may cost more than anybody has set aside for it");
+  assert.equal(await counted(), 70 * SECOND_MS, "traffic may cost more than its hold");
   world.clock.jump(50 * SECOND_MS);
   await tell(120 * SECOND_MS, { bytes: 257_000_000 });
   assert.equal(await counted(), 70 * SECOND_MS);
@@ -114,10 +114,10 @@ test("counters of what goes on as before are stored once a minute, after much tr
   world.clock.jump(5 * SECOND_MS);
   await host.disconnect();
   await world.settled();
-  assert.equal(await counted(), 135 * SECOND_MS, "nothing that was heard is lost");
+  assert.equal(await counted(), 135 * SECOND_MS, "no report is lost");
 });
 
-test("reports that come again, late or inflated add nothing that was not", async (t) => {
+test("repeated, late and inflated reports add no time that was not", async (t) => {
   const { world, tell, counted } = await running(t);
   world.clock.jump(2 * MINUTE_MS);
   await tell(110 * SECOND_MS);
@@ -129,10 +129,10 @@ test("reports that come again, late or inflated add nothing that was not", async
   assert.equal(await counted(), 110 * SECOND_MS);
   world.clock.jump(MINUTE_MS);
   await tell(Number.MAX_SAFE_INTEGER);
-  assert.equal(await counted(), 4 * MINUTE_MS, "no more than the time that has passed");
+  assert.equal(await counted(), 4 * MINUTE_MS, "at most the time that has passed");
 });
 
-test("what a lost host tells of the time after it was heard last is not counted, whenever it tells it", async (t) => {
+test("time after a lost host's last report is not counted, whenever the host reports it", async (t) => {
   const { world, host, user, id, tell, counted } = await running(t);
   world.clock.jump(2 * MINUTE_MS);
   await host.obey();
@@ -154,7 +154,7 @@ test("what a lost host tells of the time after it was heard last is not counted,
   assert.equal(await counted(), 2 * MINUTE_MS);
 });
 
-test("a run that is over counts nothing of the time after the next one has begun, nor after its receipt", async (t) => {
+test("an ended run counts no time after the next one has begun, nor after its receipt", async (t) => {
   const { world, host, user, id, tell, counted } = await running(t);
   world.clock.jump(2 * MINUTE_MS);
   await tell(2 * MINUTE_MS);
@@ -163,7 +163,7 @@ test("a run that is over counts nothing of the time after the next one has begun
   await host.obey();
   world.clock.jump(10 * MINUTE_MS);
   await tell(60 * MINUTE_MS, { generation: 1, state: "stopped" });
-  assert.equal(await counted(), 2 * MINUTE_MS + 3 * SECOND_MS, "it may have run until the second one did");
+  assert.equal(await counted(), 2 * MINUTE_MS + 3 * SECOND_MS, "it may have run until the second run began");
   await host.obey();
   assert.equal(await counted(2), 10 * MINUTE_MS);
   await setState(world, user, id, "stopped");
@@ -173,14 +173,14 @@ test("a run that is over counts nothing of the time after the next one has begun
   assert.equal(await counted(2), 10 * MINUTE_MS);
 });
 
-test("a run that its host fenced and started again before it heard of the next one is counted up to that", async (t) => {
+test("a run that its host fenced and started again before it got the order for the next one is counted up to that one", async (t) => {
   const { world, host, id, tell, counted } = await running(t);
   world.clock.jump(MINUTE_MS);
   await tell(MINUTE_MS);
   await host.disconnect();
   world.clock.jump(2 * LEASE_MS);
   await host.connect();
-  assert.deepEqual([host.order(id)?.run, host.order(id)?.generation], ["running", 1], "as it was told, it starts it");
+  assert.deepEqual([host.order(id)?.run, host.order(id)?.generation], ["running", 1], "the host starts it, as ordered");
   const fencedMs = MINUTE_MS + LEASE_MS;
   await tell(fencedMs, { state: "stopped" });
   assert.equal((await stored(world, id)).generation, 2);
@@ -203,10 +203,10 @@ test("a run that its host fenced and started again before it heard of the next o
 });
 
 for (const [what, isLost] of [
-  ["its host has said that nothing runs", false],
+  ["its host has reported that nothing runs", false],
   ["its host is lost", true],
 ] as const) {
-  test(`nothing is counted for the runs before the last one either, once ${what}`, async (t) => {
+  test(`earlier runs count nothing more either, once ${what}`, async (t) => {
     const { world, host, user, id, tell, counted } = await running(t);
     world.clock.jump(MINUTE_MS);
     await tell(MINUTE_MS);
@@ -228,7 +228,7 @@ for (const [what, isLost] of [
   });
 }
 
-/** A rented instance of which nothing was heard yet; times are told from its beginning on. */
+/** A rented instance without any report yet; times count from its beginning. */
 async function unheard(t: TestContext) {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
@@ -250,9 +250,9 @@ async function unheard(t: TestContext) {
   return { world, host, user, id, say, counted };
 }
 
-test("a run that was first heard of late is never counted into the time of the next one", async (t) => {
+test("a run first reported late is never counted into the time of the next one", async (t) => {
   const { world, host, user, id, say, counted } = await unheard(t);
-  // It was half a second on its way, in which the process went on.
+  // The report travelled half a second, in which the process went on.
   world.clock.jump(1500);
   await host.report([say(1, "running", 100)]);
   world.clock.jump(10 * SECOND_MS);
@@ -265,10 +265,10 @@ test("a run that was first heard of late is never counted into the time of the n
     [12_100, 12_250],
   ]);
   await host.report([say(1, "stopped", 10_800)]);
-  assert.deepEqual((await counted())[0], [1400, 12_100], "nor is what comes still later");
+  assert.deepEqual((await counted())[0], [1400, 12_100], "nor is a still later report");
 });
 
-test("a run is never counted into the time of a later one, if nothing was ever heard of the one between them", async (t) => {
+test("a run is never counted into the time of a later one, even if the run between them was never reported", async (t) => {
   const { world, host, user, id, say, counted } = await unheard(t);
   world.clock.jump(2 * SECOND_MS);
   await host.report([say(1, "running", 1000)]);
@@ -290,7 +290,7 @@ test("a run is never counted into the time of a later one, if nothing was ever h
   ]);
 });
 
-test("a run begins after all that ran before it, of whichever of them a report speaks too", async (t) => {
+test("a run begins after all earlier runs, of which a report may also speak", async (t) => {
   const { world, host, user, id, say, counted } = await unheard(t);
   world.clock.jump(2 * SECOND_MS);
   await host.report([say(1, "running", 1000)]);
@@ -298,7 +298,7 @@ test("a run begins after all that ran before it, of whichever of them a report s
   world.clock.jump(2 * SECOND_MS);
   await host.report([say(2, "running", 500)]);
   world.clock.jump(2 * SECOND_MS);
-  // In other words, so that its counters are stored at once.
+  // A changed message, so that the counters are stored at once.
   await host.report([{ ...say(2, "running", 2900), status_msg: "success, running" }]);
   await reboot(world, user, id);
   world.clock.jump(300);
@@ -310,7 +310,7 @@ test("a run begins after all that ran before it, of whichever of them a report s
   ]);
 });
 
-test("what a report says that had to wait to be stored is of the time at which it arrived", async (t) => {
+test("a report that waited to be stored counts for the time at which it arrived", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rent(world, user, host);
@@ -353,7 +353,7 @@ test("an instance is metered from its first proven running, and is due at once",
   assert.deepEqual(world.complaints, []);
 });
 
-test("a change of the bid is marked where the run is, and not where it was last heard of", async (t) => {
+test("a change of the bid marks the run's present counters, not those of the last report", async (t) => {
   const { world, host, user, id, counted } = await running(t, { price: 0.3 });
   world.clock.jump(MINUTE_MS);
   await host.obey();
@@ -369,7 +369,7 @@ test("a change of the bid is marked where the run is, and not where it was last 
   await world.assertBooks();
 });
 
-test("while a host is away its runs are thought to go on for a lease, and to have stopped after it", async (t) => {
+test("the runs of a disconnected host are taken to go on for a heartbeat lease, and to have stopped after it", async (t) => {
   const { world, host, user, id } = await running(t, { price: 0.3 });
   world.clock.jump(MINUTE_MS);
   await host.obey();
@@ -384,7 +384,7 @@ test("while a host is away its runs are thought to go on for a lease, and to hav
   ]);
 });
 
-test("what does not run is marked at its last count", async (t) => {
+test("a run that has stopped is marked at its last count", async (t) => {
   const { world, host, user, id } = await running(t, { price: 0.3 });
   world.clock.jump(MINUTE_MS);
   await setState(world, user, id, "stopped");

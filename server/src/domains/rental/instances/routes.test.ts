@@ -21,7 +21,7 @@ test("changing an instance", async (t) => {
     await host.obey();
   });
 
-  await t.test("refuses what is no state or label, by its name", async () => {
+  await t.test("refuses an invalid state or label, by its name", async () => {
     for (const [field, body] of [
       ["state", {}],
       ["state", { state: null, label: null }],
@@ -35,7 +35,7 @@ test("changing an instance", async (t) => {
     assert.equal((await update({ label: "x".repeat(1025) })).body.error, "label_too_long");
   });
 
-  await t.test("is for its owner and keys that may", async () => {
+  await t.test("is for its owner and keys with the permission", async () => {
     const reader = await world.caller({ permissions: { api: { instance_read: {} } } });
     const calls = [
       { method: "PUT", url, body: { state: "stopped" } },
@@ -50,7 +50,7 @@ test("changing an instance", async (t) => {
       const hidden = await world.call({ ...call, secret: stranger.secret });
       assert.deepEqual([hidden.status, hidden.body.error], [404, "no_such_instance"]);
       const unknown = await world.call({ ...call, url: call.url.replace(`/${id}/`, "/99999/"), secret: user.secret });
-      assert.equal(unknown.body.msg, hidden.body.msg.replace(String(id), "99999"), "the same as one that is not there");
+      assert.equal(unknown.body.msg, hidden.body.msg.replace(String(id), "99999"), "the answer of an absent instance");
     }
     assert.equal((await show(world, user, id)).actual_status, "running");
   });
@@ -72,16 +72,20 @@ test("changing an instance", async (t) => {
     assert.equal(host.order(id)?.generation, generation);
   });
 
-  await t.test("only what runs can be rebooted", async () => {
+  await t.test("only a running instance can be rebooted", async () => {
     const other = await rent(world, user, host, { target_state: "stopped" });
     const answer = await reboot(world, user, other);
     assert.deepEqual([answer.status, answer.body.error], [409, "not_running"]);
   });
 
-  await t.test("a destroyed one takes no more orders", async () => {
+  await t.test("a destroyed instance refuses further changes", async () => {
     const other = await rentAndRun(world, user, host);
     assert.equal((await destroy(world, user, other)).status, 200);
-    assert.equal((await destroy(world, user, other)).status, 200, "asking again is no error while it goes");
+    assert.equal(
+      (await destroy(world, user, other)).status,
+      200,
+      "a repeated call is no error while it is being destroyed",
+    );
     for (const answer of [await setState(world, user, other, "running"), await changeBid(world, user, other, 1)]) {
       assert.deepEqual([answer.status, answer.body.error], [404, "no_such_instance"]);
     }
@@ -109,11 +113,11 @@ test("changing a bid", async (t) => {
     const record = await show(world, user, id);
     assert.deepEqual([record.dph_base, record.is_bid], [0.25, true]);
     assert.deepEqual((await call({ client_id: "me", price: null })).body, { success: true });
-    assert.equal((await show(world, user, id)).dph_base, record.min_bid, "null bids the least that runs");
+    assert.equal((await show(world, user, id)).dph_base, record.min_bid, "null bids the lowest price that runs");
     assert.equal((await call({ client_id: "me", price: 0.25 })).status, 200);
   });
 
-  await t.test("refuses what is out of its limits or no number, by its name", async () => {
+  await t.test("refuses an amount out of its limits or not a number, by its name", async () => {
     for (const price of [0, 0.0009, 32.000001, 128, -1, "0.3", "NaN", true, [], undefined]) {
       const answer = await call({ client_id: "me", price });
       assert.deepEqual([answer.status, answer.body.field], [400, "price"], `${String(price)}: ${answer.text}`);
@@ -138,7 +142,7 @@ test("changing a bid", async (t) => {
     assert.deepEqual([answer.status, answer.body.error, answer.body.field], [400, "invalid_args", "id"]);
   });
 
-  await t.test("of a stopped one counts when it starts", async () => {
+  await t.test("of a stopped instance counts when it starts", async () => {
     await setState(world, user, id, "stopped");
     await host.obey();
     assert.equal((await changeBid(world, user, id, 0.5)).status, 200);
@@ -214,7 +218,7 @@ test("listing instances", async (t) => {
     }
   });
 
-  await t.test("a row that goes away between two pages takes none of the others with it", async () => {
+  await t.test("a row that disappears between two pages hides no other row", async () => {
     const first = await page({ order_by: [{ col: "id", dir: "desc" }], limit: 3 });
     const last = idsOf(first).at(-1) ?? 0;
     await destroy(world, user, last);
@@ -277,7 +281,7 @@ test("listing instances", async (t) => {
     assert.ok(Object.keys((await page({ select_cols: ["*"], limit: 1 })).body.instances[0]).length > 80);
   });
 
-  await t.test("shows nobody else's", async () => {
+  await t.test("shows no instance of another user", async () => {
     assert.deepEqual((await page({}, stranger.secret)).body.instances, []);
     assert.equal(
       (await world.call({ url: `/api/v0/instances/${ids[0]}/`, secret: stranger.secret })).body.instances,
@@ -288,13 +292,13 @@ test("listing instances", async (t) => {
     assert.equal((await page({}, billing.secret)).status, 403);
   });
 
-  await t.test("the older list has all of them at once", async () => {
+  await t.test("the older list has all instances at once", async () => {
     const answer = await world.call({ url: "/api/v0/instances?owner=me", secret: user.secret });
     assert.deepEqual([answer.status, answer.body.instances_found], [200, ids.length]);
     assert.deepEqual(idsOf(answer), ids);
   });
 
-  await t.test("an id that names nothing shows null", async () => {
+  await t.test("an unknown id shows null", async () => {
     for (const id of ["999999", "0", "-1", "99999999999"]) {
       const answer = await world.call({ url: `/api/v0/instances/${id}/`, secret: user.secret });
       assert.deepEqual([answer.status, answer.body], [200, { instances: null }], id);

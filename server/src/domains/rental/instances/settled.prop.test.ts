@@ -14,7 +14,7 @@ const ROUNDS = 6;
 const ACTS_PER_ROUND = 50;
 const NOTICE_MS = 30_000;
 const SLICE_MS = 60_000;
-/** Longer than both. */
+/** Longer than both the notice and the slice. */
 const SPAN_MS = 61_000;
 const BETWEEN_MS = 20_000;
 const SETTLING_ROUNDS = 12;
@@ -37,7 +37,7 @@ type Market = {
   readonly rented: { readonly id: number; readonly owner: TestCaller }[];
 };
 
-/** What a renter does who has just searched. Somebody else may have been faster: that is no mistake. */
+/** A renter rents an offer of a search just made. Another renter may have been faster, which is no mistake. */
 async function take({ world, users, rented }: Market, { user, pick: chosen, kind, bid }: Act): Promise<void> {
   const by = users[user]!;
   const own = rented.filter(({ owner }) => owner === by);
@@ -104,7 +104,7 @@ async function rowsOf({ env }: TestApp): Promise<readonly Row[]> {
 
 const HOLDING = ["starting", "running", "yielding", "stopping"];
 
-/** What is true at any moment. */
+/** Conditions that hold at any moment. */
 async function checkAlways({ world }: Market): Promise<void> {
   for (const row of await rowsOf(world)) {
     const what = `instance ${row.id} is ${row.phase} with ${row.leased} of ${row.device_count}: ${row.causes.join()}`;
@@ -124,7 +124,7 @@ async function checkAlways({ world }: Market): Promise<void> {
   await assertLines(world);
 }
 
-/** Everybody does what is asked, and time passes, until nothing changes any more. */
+/** Everybody does what they are asked, and time passes, until nothing changes any more. */
 async function settle({ world, hosts }: Market): Promise<void> {
   let before = "";
   for (let round = 0; round < SETTLING_ROUNDS; round += 1) {
@@ -139,7 +139,10 @@ async function settle({ world, hosts }: Market): Promise<void> {
   assert.fail("the market does not come to rest");
 }
 
-/** What is true once nothing changes any more: nobody waits who could run, said without the schedule's own words. */
+/**
+ * Conditions that hold once nothing changes any more: no instance waits that could run, said without the schedule's own
+ * words.
+ */
 async function checkSettled({ world, hosts }: Market): Promise<number> {
   const rows = await rowsOf(world);
   const waiting = rows.filter(({ phase }) => phase === "scheduled");
@@ -161,7 +164,7 @@ function count(rows: readonly Row[]): number {
   return rows.reduce((total, row) => total + row.device_count, 0);
 }
 
-test("in a market where everybody acts at once nothing is sold twice, and in the end nobody waits who could run", async (t) => {
+test("in a market where everybody acts at once nothing is sold twice, and in the end no instance waits that could run", async (t) => {
   const world = await testApp(t, { rules: { noticeMs: NOTICE_MS, minSliceMs: SLICE_MS } });
   t.diagnostic(`seed ${TEST_SEED}`);
   const hosts = await Promise.all(Array.from({ length: HOSTS }, (_, index) => world.host({ gpus: 1 + (index % 4) })));
@@ -170,7 +173,7 @@ test("in a market where everybody acts at once nothing is sold twice, and in the
   const acts = fc.sample(act, { seed: TEST_SEED, numRuns: ROUNDS * ACTS_PER_ROUND });
   for (let round = 0; round < ROUNDS; round += 1) {
     const now = acts.slice(round * ACTS_PER_ROUND, (round + 1) * ACTS_PER_ROUND);
-    // A host whose turn it is does what it was told last, while it is being told something else.
+    // The host may carry out its last order while it is being given another.
     const obedient = hosts.filter((_, index) => (index + round) % 2 === 0);
     await Promise.all([
       ...now.map((one) => take(market, one)),

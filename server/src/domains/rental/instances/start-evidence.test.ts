@@ -1,4 +1,4 @@
-// When a run begins to cost its renter something: after evidence that the server fetched itself, but for a first minute.
+// A run costs its renter something after evidence that the server fetched itself, apart from a first minute.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { soon, testApp, type TestApp } from "../../../../../test/support/app.ts";
@@ -10,7 +10,7 @@ const SECOND_MS = 1_000;
 const DOCKER = { engine: { kind: "docker", version: "29" } } as const;
 const GREETING = "SSH-2.0-berth\r\n";
 
-/** A rental on a machine with a real engine; `door.said` is what stands at the door of its container. */
+/** A rental on a machine with a real engine; `door.said` is the greeting at the port of its container. */
 async function aRealRental(t: TestContext, options: RentOptions = { runtype: "ssh" }) {
   const world = await testApp(t);
   const [owner, user] = [await world.caller(), await world.caller()];
@@ -60,7 +60,7 @@ test("an honest host loses no second to the evidence, and its renter sees the in
   assert.equal((await show(world, user, id)).actual_status, "running");
   assert.equal((await countedOf(world, id)).runningMs, 4_000n);
   assert.deepEqual(await world.runLoop("reach-starts"), { tried: 1, reached: 1 });
-  assert.deepEqual(await world.runLoop("reach-starts"), { tried: 0, reached: 0 }, "it is reached once");
+  assert.deepEqual(await world.runLoop("reach-starts"), { tried: 0, reached: 0 }, "a run is reached once");
   world.clock.jump(600 * SECOND_MS);
   await say(604 * SECOND_MS);
   assert.equal((await countedOf(world, id)).runningMs, 604_000n);
@@ -69,7 +69,7 @@ test("an honest host loses no second to the evidence, and its renter sees the in
   await assertSound(world);
 });
 
-test("a host whose word that a run has not begun waits to be stored loses no time by it, and is not flagged", async (t) => {
+test("a host whose report that a run has not begun waits to be stored loses no time by it, and is not flagged", async (t) => {
   const { world, owner, host, id, door, say } = await aRealRental(t);
   door.said = GREETING;
   const holder = await world.env.pool.connect();
@@ -96,7 +96,7 @@ test("a host whose word that a run has not begun waits to be stored loses no tim
   await assertSound(world);
 });
 
-test("a host's word alone is good for a minute: what it claims beyond that is never charged, traffic included", async (t) => {
+test("a host's word alone is good for a minute: further time is never charged, traffic included", async (t) => {
   const { world, owner, id, door, say } = await aRealRental(t);
   let passedSeconds = 0;
   const passTo = async (seconds: number) => {
@@ -120,7 +120,7 @@ test("a host's word alone is good for a minute: what it claims beyond that is ne
   await assertSound(world);
 });
 
-test("what answers at the door and is no SSH server is no evidence", async (t) => {
+test("an answer that is not an SSH server's is no evidence", async (t) => {
   const { world, door, say } = await aRealRental(t);
   door.said = "HTTP/1.1 200 OK\r\n";
   world.clock.jump(5 * SECOND_MS);
@@ -128,7 +128,7 @@ test("what answers at the door and is no SSH server is no evidence", async (t) =
   assert.deepEqual(await world.runLoop("reach-starts"), { tried: 1, reached: 0 });
 });
 
-test("a container that has no door is charged by its host's word, and nobody is flagged for it", async (t) => {
+test("a container without a port is charged by its host's word, and nobody is flagged for it", async (t) => {
   const { world, owner, id, say } = await aRealRental(t, { runtype: "args" });
   world.clock.jump(600 * SECOND_MS);
   await say(590 * SECOND_MS);
@@ -145,7 +145,7 @@ test("a start quicker than any engine's is flagged", async (t) => {
   assert.deepEqual(await flagKinds(world, owner), ["impossible_start"]);
 });
 
-test("a host that said that it fetches the image is held to it, whatever it said in between", async (t) => {
+test("a host that reported that it fetches the image is held to it, despite other reports in between", async (t) => {
   const { world, host, id, say } = await aRealRental(t);
   world.clock.jump(40 * SECOND_MS);
   await say(0, { state: "pulling" });
@@ -155,7 +155,7 @@ test("a host that said that it fetches the image is held to it, whatever it said
   assert.equal((await countedOf(world, id)).runningMs, 2_000n);
 });
 
-/** What the clocks of two servers, one of which heard the image being fetched and one the start, are off the right time. */
+/** Deviations of the clocks of two servers, one of which heard the image being fetched and one the start. */
 const CLOCKS = [
   { fetchMs: 0, startMs: -20 * SECOND_MS },
   { fetchMs: 0, startMs: -1_950 },

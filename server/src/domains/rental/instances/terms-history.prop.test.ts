@@ -30,7 +30,7 @@ const past = (price: number, generation: number, untilMs: number): PastTerms => 
 const pricesOf = (history: TermsHistory, from: bigint, to: bigint) =>
   segmentsOf(history, RUNNING, { from, to }).map((part) => [part.from, part.to, part.terms.priceNanosPerHour]);
 
-/** How long each price held, one after the other, in one run that goes on. */
+/** The time that each price held, one after the other, in one run that goes on. */
 const bids = fc.array(fc.record({ ms: fc.integer({ min: 0, max: 120_000 }), price: fc.nat(5) }), {
   minLength: 1,
   maxLength: 12,
@@ -42,7 +42,7 @@ function historyOf(held: readonly { ms: number; price: number }[]): TermsHistory
   return { past: rows.slice(0, -1), present: priced(held.at(-1)?.price ?? 0) };
 }
 
-test("each price costs exactly the time for which it held, wherever reports and charges fall", () => {
+test("each price costs exactly the time for which it held, for any times of reports and charges", () => {
   fc.assert(
     fc.property(bids, fc.array(fc.nat(1_440_000), { maxLength: 8 }), (held, cuts) => {
       const history = historyOf(held);
@@ -57,7 +57,7 @@ test("each price costs exactly the time for which it held, wherever reports and 
           last = to;
           charged.set(terms.priceNanosPerHour, (charged.get(terms.priceNanosPerHour) ?? 0n) + to - from);
         }
-        assert.equal(last, range.to, "nothing is left out");
+        assert.equal(last, range.to, "no part is left out");
       }
       const wanted = new Map<bigint, bigint>();
       for (const { ms, price } of held) {
@@ -81,7 +81,7 @@ test("a bid that is lowered and raised again between two reports gains nothing",
   ]);
 });
 
-test("what a run counted after the last change of its time costs what held when it was over", () => {
+test("use after the last change of terms is charged at the terms at the end of the run", () => {
   const history = { past: [past(1, 1, 100), past(2, 3, 50), past(3, 3, 80)], present: priced(4) };
   assert.deepEqual(pricesOf(history, 0n, 200n), [
     [0n, 100n, 1n],
@@ -92,7 +92,7 @@ test("what a run counted after the last change of its time costs what held when 
       to,
       terms.priceNanosPerHour,
     ]);
-  assert.deepEqual(later(2), [[100n, 2n]], "a run in which nothing changed");
+  assert.deepEqual(later(2), [[100n, 2n]], "a run without a change of terms");
   assert.deepEqual(later(3), [
     [50n, 2n],
     [80n, 3n],
@@ -101,7 +101,7 @@ test("what a run counted after the last change of its time costs what held when 
   assert.deepEqual(later(4), [[100n, 4n]]);
 });
 
-test("bytes are divided by their own marks and prices, and parts that cost the same are one", () => {
+test("bytes are divided by their own marks and prices, and adjacent parts of equal cost are joined", () => {
   const history = { past: [past(1, 1, 100), { ...past(1, 1, 150), discountPpm: 1 }], present: priced(2) };
   const parts = (counter: "runningMs" | "receivedBytes" | "sentBytes") =>
     segmentsOf(history, { generation: 1, counter }, { from: 0n, to: 2000n }).map(({ from, to }) => [from, to]);

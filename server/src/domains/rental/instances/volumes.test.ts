@@ -73,7 +73,7 @@ async function freeGb(world: TestApp, user: TestCaller, host: FakeHost): Promise
 
 const link = (volumeId: number) => ({ volume_info: { create_new: false, volume_id: volumeId, mount_path: "/data" } });
 
-test("a rented volume is ordered of its host at once, with or without an instance", async (t) => {
+test("a rented volume is ordered from its host at once, with or without an instance", async (t) => {
   const { world, host, user } = await aWorld(t);
   const id = await localVolume(world, user, host);
   await host.synced();
@@ -83,7 +83,7 @@ test("a rented volume is ordered of its host at once, with or without an instanc
   assert.deepEqual(world.complaints, []);
 });
 
-test("a deleted volume is gone when its host says so; until then its space is taken", async (t) => {
+test("a deleted volume is gone when its host reports it; until then its space is taken", async (t) => {
   const { world, host, user } = await aWorld(t);
   const id = await localVolume(world, user, host);
   await host.obey();
@@ -106,7 +106,7 @@ test("a deleted volume is gone when its host says so; until then its space is ta
   assert.deepEqual(world.complaints, []);
 });
 
-test("nobody but the volume's host can say that it is gone, and only of one that is to go", async (t) => {
+test("only the volume's host can report it as gone, and only after its deletion", async (t) => {
   const { world, host, user } = await aWorld(t);
   const other = await world.host({ gpus: 1 });
   const id = await localVolume(world, user, host);
@@ -120,7 +120,7 @@ test("nobody but the volume's host can say that it is gone, and only of one that
   assert.equal(await freeGb(world, user, host), 100);
 });
 
-test("what is used, and what is wrong, is shown as the host said last", async (t) => {
+test("use and problems are shown as the host reported last", async (t) => {
   const { world, host, user } = await aWorld(t);
   const volume_id = await localVolume(world, user, host);
   const instance = await rent(world, user, host, link(volume_id));
@@ -138,7 +138,7 @@ test("what is used, and what is wrong, is shown as the host said last", async (t
   assert.deepEqual(world.complaints, []);
 });
 
-test("a volume is let go by its instance at the end, not when the end is asked for", async (t) => {
+test("a volume is detached from its instance at its end, not when the end is requested", async (t) => {
   const { world, host, user } = await aWorld(t);
   const id = await localVolume(world, user, host);
   const instance = await rentAndRun(world, user, host, link(id));
@@ -151,7 +151,7 @@ test("a volume is let go by its instance at the end, not when the end is asked f
   assert.equal((await remove(world, user, id)).status, 200);
 });
 
-test("a volume has one writer: another instance gets it when the first is stopped for certain", async (t) => {
+test("a volume has one writer: another instance gets it when the first has certainly stopped", async (t) => {
   const { world, host, user } = await aWorld(t);
   const id = await localVolume(world, user, host);
   const first = await rentAndRun(world, user, host, link(id));
@@ -167,11 +167,11 @@ test("a volume has one writer: another instance gets it when the first is stoppe
   await host.obey();
   assert.equal((await show(world, user, second)).actual_status, "running");
   assert.equal((await setState(world, user, first, "running")).status, 409);
-  assert.equal((await setState(world, user, second, "running")).status, 200, "its own right is no obstacle");
+  assert.equal((await setState(world, user, second, "running")).status, 200, "its own right does not block it");
   await world.assertBooks();
 });
 
-test("of many that want one volume at the same time, one gets it", async (t) => {
+test("one of many instances that want one volume at the same time gets it", async (t) => {
   const { world, host, user } = await aWorld(t);
   const id = await localVolume(world, user, host);
   const ids: number[] = [];

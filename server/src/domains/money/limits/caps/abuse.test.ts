@@ -140,8 +140,8 @@ test("at midnight holds stay, and the spent amount begins at zero", async (t) =>
   await setCap(world, user.secret, { scope: "account", period: "day", limit: spent + held });
   assert.equal((await askFor(world, user, host)).body.error, "cap_reached");
   await pass(world, host, 20_000);
-  const [anew] = await listCaps(world, user.secret);
-  assert.deepEqual([anew.spent, anew.held], [0, held]);
+  const [renewed] = await listCaps(world, user.secret);
+  assert.deepEqual([renewed.spent, renewed.held], [0, held]);
   await settleNow(world);
   const [after] = await listCaps(world, user.secret);
   // A stretch across midnight is charged after it.

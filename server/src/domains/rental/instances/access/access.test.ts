@@ -19,13 +19,13 @@ async function world(t: Parameters<typeof testApp>[0]) {
   return { app, host: await app.host({ gpus: 8 }), user: await app.caller() };
 }
 
-/** Everything that the database holds, as text. */
+/** The whole content of the database, as text. */
 async function everything({ env }: TestApp): Promise<string> {
   const { rows } = await env.pool.query("select launch::text as text from instances");
   return JSON.stringify(rows);
 }
 
-test("a notebook server gets a token of its instance's own, which its owner sees and nobody stores", async (t) => {
+test("a notebook server gets a token of its instance's own, which its owner sees and the server does not store", async (t) => {
   const { app, host, user } = await world(t);
   const options = { runtype: "jupyter", jupyter_dir: "/work", use_jupyter_lab: true };
   const [id, other] = [await rentAndRun(app, user, host, options), await rentAndRun(app, user, host, options)];
@@ -41,7 +41,7 @@ test("a notebook server gets a token of its instance's own, which its owner sees
   );
   assert.equal(await show(app, await app.caller(), id), null);
   assert.ok(!(await everything(app)).includes(token));
-  // The same after a restart, for a container keeps the one that it was made with.
+  // The token stays after a restart, because a container keeps the one it was created with.
   await setState(app, user, id, "stopped");
   await host.obey();
   await setState(app, user, id, "running");
@@ -49,7 +49,7 @@ test("a notebook server gets a token of its instance's own, which its owner sees
   assert.equal(jupyterOf(host, id)?.token, token);
 });
 
-test("a renter's own token counts, an empty one does not", async (t) => {
+test("a renter's own token is used, an empty one is not", async (t) => {
   const { app, host, user } = await world(t);
   const own = await rentAndRun(app, user, host, { runtype: "jupyter", env: "-e JUPYTER_TOKEN=mine" });
   assert.equal((await show(app, user, own)).jupyter_token, "mine");
@@ -59,7 +59,7 @@ test("a renter's own token counts, an empty one does not", async (t) => {
   assert.equal(envOf(host, empty).get("JUPYTER_TOKEN"), jupyterOf(host, empty)?.token);
 });
 
-test("without Jupyter there is nothing of it, and a renter may change what is only a default", async (t) => {
+test("without Jupyter there is no token, and a renter may change variables that are only defaults", async (t) => {
   const { app, host, user } = await world(t);
   const env = { DATA_DIRECTORY: "/data/", OPEN_BUTTON_TOKEN: "open", DIRECT_PORT_START: "1", JUPYTER_TOKEN: "t" };
   const id = await rentAndRun(app, user, host, { runtype: "ssh", env });
@@ -72,7 +72,7 @@ test("without Jupyter there is nothing of it, and a renter may change what is on
   );
 });
 
-test("the SSH host key that a host tells is shown and kept, but only if it is one", async (t) => {
+test("the SSH host key that a host reports is shown and stored, but only a valid one", async (t) => {
   const { app, host, user } = await world(t);
   const id = await rentAndRun(app, user, host);
   assert.equal((await show(app, user, id)).ssh_host_key, null);
@@ -88,7 +88,7 @@ test("the SSH host key that a host tells is shown and kept, but only if it is on
   assert.equal(await tell(null), HOST_KEY);
 });
 
-/** An instance that runs, and calls of it with the key that is in its container, which its host can read. */
+/** A running instance, and calls with the key inside its container, which its host can read. */
 async function withOwnKey(t: Parameters<typeof testApp>[0]) {
   const app = await testApp(t);
   const [host, user] = [await listedHost(app), await app.caller({ dollars: 1_000 })];
@@ -99,7 +99,7 @@ async function withOwnKey(t: Parameters<typeof testApp>[0]) {
 
 test("the key inside a container starts what it stopped itself, and nothing that its renter or a rule stopped", async (t) => {
   const { app, host, user, id, key } = await withOwnKey(t);
-  assert.equal((await setState(app, key, id, "running")).status, 200, "it runs already");
+  assert.equal((await setState(app, key, id, "running")).status, 200, "the instance runs already");
   await setState(app, user, id, "stopped");
   await host.obey();
   const refused = await setState(app, key, id, "running");
@@ -118,7 +118,7 @@ test("the key inside a container starts what it stopped itself, and nothing that
   assert.ok(body.events.some(({ actor }: { readonly actor: string }) => actor === "instance_key"));
 });
 
-test("the key inside a container ends no prepaid rental: its discount would go to the host", async (t) => {
+test("the key inside a container cannot end a prepaid rental, because the discount would go to the host", async (t) => {
   const { app, host, user, id, key } = await withOwnKey(t);
   assert.equal((await prepay(app, user, id, 576)).status, 200);
   for (const call of [() => destroy(app, key, id), () => setState(app, key, id, "stopped")]) {

@@ -34,18 +34,18 @@ test("a request from the machine's address is signed for its key, and OpenSSL fo
   const [root, certificate] = [path.join(folder, "root.cer"), path.join(folder, "instance.crt")];
   await writeFile(root, await rootOf(app));
   await writeFile(certificate, answer.text);
-  // By the clock of those who signed: the certificates are good for a while from then on.
+  // The verification uses the clock of the signers: the certificates are valid for a while from then on.
   const when = ["-attime", String(Math.floor(app.clock.now().getTime() / 1000))];
   const { stdout } = await run("openssl", ["verify", ...when, "-purpose", "sslserver", "-CAfile", root, certificate]);
   assert.match(stdout, /: OK/);
   const issued = new X509Certificate(answer.text);
-  // Only what is the machine's own: what else was asked for is left out.
+  // Only the machine's own addresses are certified; others in the request are left out.
   assert.equal(issued.subjectAltName, "IP Address:192.0.2.1, IP Address:0.0.0.0");
   assert.equal(issued.ca, false);
   assert.ok(issued.checkPrivateKey(createPrivateKey(await readFile(path.join(folder, "instance.key")))));
 });
 
-test("the root is made once, is no secret, and vouches for addresses only", async (t) => {
+test("the root certificate is created once, is public, and certifies addresses only", async (t) => {
   const { app } = await world(t);
   const [first, ...others] = await Promise.all([rootOf(app), rootOf(app), rootOf(app)]);
   assert.deepEqual(others, [first, first]);
@@ -60,7 +60,7 @@ test("the root is made once, is no secret, and vouches for addresses only", asyn
   assert.match(stdout, /Name Constraints: critical[^]*Permitted:[^]*IP:0.0.0.0\/0.0.0.0[^]*Excluded:[^]*DNS:/);
 });
 
-test("what the agent asks for is signed", async (t) => {
+test("a request of the agent is signed", async (t) => {
   const { app, id } = await world(t);
   const certificates = new Certificates({
     clock: app.clock,
@@ -141,13 +141,13 @@ test("a prolonged rental gets its next certificate before the old one ends, whil
   const daysLeft = () => (new Date(present().validTo).getTime() - clock.now().getTime()) / DAY_MS;
 
   await lookAfter(1);
-  assert.equal(writes, 0, "less than half of its time is over");
+  assert.equal(writes, 0, "less than half of its validity is over");
   // At its last moment: the certificate lasts for another day.
   clock.jump(1.9 * DAY_MS);
   await endsIn(30);
   isRunning = false;
   await look();
-  assert.equal(writes, 0, "nobody serves with it");
+  assert.equal(writes, 0, "the certificate is not in use");
   isRunning = true;
   await look();
   assert.equal(writes, 1);
@@ -156,7 +156,7 @@ test("a prolonged rental gets its next certificate before the old one ends, whil
   assert.ok(present().verify(new X509Certificate(await rootOf(app)).publicKey));
   assert.deepEqual(await certificates.makeCertificate(id), { ...made, certificatePem: files.get("instance.crt") });
 
-  // What the renter put there instead is not touched, and its key is not worked with.
+  // A key that the renter put there instead is neither changed nor used.
   const own = aSelfSignedCertificate("renter.example");
   for (const [certificate, key] of [
     [own.cert, own.key],
@@ -192,10 +192,10 @@ test("from another address, for an unknown instance or for one that has ended no
   assert.equal(elsewhere.statusCode, 404);
   assert.equal(elsewhere.json().error, "no_such_instance");
   await host.disconnect();
-  assert.equal((await sign(app, id, request)).status, 404, "the loopback is nobody's address when its agent is away");
+  assert.equal((await sign(app, id, request)).status, 404, "without its agent the instance has no proven address");
 });
 
-test("a request that is none, or for a key that is too weak, is refused by the name of what is wrong", async (t) => {
+test("a malformed request, or one for a weak key, is refused with its mistake", async (t) => {
   const { app, id } = await world(t);
   const folder = await aFolder(t);
   const good = await anOpensslRequest(folder);

@@ -47,7 +47,7 @@ const setSecret = async (
 };
 const envOf = (host: FakeHost, id: number) => Object.fromEntries(host.order(id)?.env ?? []);
 
-test("an instance begins with the keys that the account has then, and keeps them whatever becomes of the account's", async (t) => {
+test("an instance begins with the account's keys of that time, and keeps them when the account's change", async (t) => {
   const world = await testApp(t);
   const [host, user, other] = [await world.host(), await world.caller(), await world.caller()];
   const [one, two] = [anSshKey("one"), anSshKey("")];
@@ -71,11 +71,11 @@ test("an instance begins with the keys that the account has then, and keeps them
   assert.deepEqual(await keysOf(world, user, id), shown);
   const args = await rent(world, user, host, { runtype: "args" });
   await host.synced();
-  assert.equal(host.order(args)?.ssh, null, "an image that brings its own access gets none of ours");
+  assert.equal(host.order(args)?.ssh, null, "an image with its own access gets no keys");
   assert.match(envOf(host, args)["SSH_PUBLIC_KEY"] ?? "", / later$/);
 });
 
-test("a batch of instances is given keys of the right users, and none where there are none", async (t) => {
+test("each instance of a batch gets the keys of its user", async (t) => {
   const world = await testApp(t);
   const host = await world.host();
   const users = await Promise.all([1, 2, 3].map(() => world.caller()));
@@ -94,7 +94,7 @@ test("a batch of instances is given keys of the right users, and none where ther
   assert.deepEqual(keys, [[lines[0]], [lines[1]], []]);
 });
 
-test("attaching and detaching a key reaches the host at once, and leaves the run alone", async (t) => {
+test("attaching and detaching a key reaches the host at once, and does not restart the run", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const own = anSshKey("own");
@@ -119,7 +119,7 @@ test("attaching and detaching a key reaches the host at once, and leaves the run
   assert.equal((await world.call({ url: "/api/v0/ssh/", secret: user.secret })).body.length, 1);
 });
 
-test("a key that is there already stays as it is", async (t) => {
+test("a key that is attached already stays as it is", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const line = anSshKey("me");
@@ -145,7 +145,7 @@ test("a key that is there already stays as it is", async (t) => {
   assert.notEqual(shown[1].id, keyId);
 });
 
-test("what is attached must be a key, and what is detached must be there", async (t) => {
+test("an attached text must be a key, and a detached key must exist", async (t) => {
   const world = await testApp(t);
   const [host, user, other] = [await world.host(), await world.caller(), await world.caller()];
   const foreignId = await addKey(world, other, anSshKey());
@@ -175,7 +175,7 @@ test("what is attached must be a key, and what is detached must be there", async
   assert.deepEqual(await keysOf(world, user, id), []);
 });
 
-test("somebody else's instance, a destroyed one and an absent one look the same", async (t) => {
+test("another user's instance, a destroyed one and an absent one get the same answer", async (t) => {
   const world = await testApp(t);
   const [host, user, other] = [await world.host(), await world.caller(), await world.caller()];
   const line = anSshKey();
@@ -196,7 +196,7 @@ test("somebody else's instance, a destroyed one and an absent one look the same"
   }
   assert.equal((await keysOf(world, other, foreign)).length, 1);
   const { rows } = await world.env.pool.query("select 1 from instance_ssh_keys where instance_id = $1", [gone]);
-  assert.equal(rows.length, 0, "nothing of who could log in is kept");
+  assert.equal(rows.length, 0, "no keys of the instance are kept");
 });
 
 test("an instance has at most 200 keys", async (t) => {
@@ -238,10 +238,10 @@ test("secrets of the account are variables of its containers, below the renter's
     FROM_TEMPLATE: "1",
   });
   const names = (host.order(plain)?.env ?? []).map(([name]) => name);
-  assert.equal(new Set(names).size, names.length, "each variable is said once");
+  assert.equal(new Set(names).size, names.length, "each variable occurs once");
 });
 
-test("a start takes the secrets as they are then; a change of them pushes nothing", async (t) => {
+test("a start takes the secrets of that time; a later change of them sends no order", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   await setSecret(world, user, "TOKEN", "old");
@@ -257,7 +257,7 @@ test("a start takes the secrets as they are then; a change of them pushes nothin
   assert.equal(envOf(host, id)["TOKEN"], "new");
 });
 
-test("the password of a registry is sealed where it lies, and reaches the host as it was given", async (t) => {
+test("the password of a registry is stored encrypted, and reaches the host as it was given", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const login = { username: "me", password: "canary-login-password", serveraddress: "ghcr.io" };
@@ -279,9 +279,13 @@ test("the password of a registry is sealed where it lies, and reaches the host a
   const earlier = resolveLaunch(undefined, given);
   assert.deepEqual(await put(earlier), login, "in clear from the first days");
   const password = world.sealer.seal(login.password, `instance registry password ${id}`);
-  assert.deepEqual(await put({ ...earlier, registry_auth: { ...login, password } }), login, "the one sealed setting");
+  assert.deepEqual(
+    await put({ ...earlier, registry_auth: { ...login, password } }),
+    login,
+    "the one encrypted setting",
+  );
   const lost = { ...earlier, sealed: `sealed1:${randomBytes(48).toString("base64url")}` };
-  assert.equal(await put(lost), null, "a lost one is no login");
+  assert.equal(await put(lost), null, "a password that no longer decrypts gives no login");
 });
 
 function pick(record: Readonly<Record<string, string>>, names: readonly string[]) {

@@ -71,7 +71,7 @@ test("raising a bid takes the devices back at once, and lowering it gives them u
   }
 });
 
-test("of two equal bids the earlier one keeps running", async (t) => {
+test("the earlier of two equal bids keeps running", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 1 }), await world.caller()];
   const first = await rentAndRun(world, user, host, { price: 0.2 });
@@ -81,7 +81,7 @@ test("of two equal bids the earlier one keeps running", async (t) => {
   assert.equal((await stored(world, first)).phase, "running");
 });
 
-test("a bid below what would run now is made stopped, and the error names it", async (t) => {
+test("a bid below the one that would run now is created stopped, and the error names the instance", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 1 }), await world.caller()];
   const other = await rentAndRun(world, await world.caller(), host, { price: 0.3 });
@@ -99,7 +99,7 @@ test("a bid below what would run now is made stopped, and the error names it", a
   await world.assertBooks();
 });
 
-test("a bid that must run or not be is refused whole", async (t) => {
+test("a bid that may not wait is refused whole", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 1 }), await world.caller()];
   await rentAndRun(world, await world.caller(), host, { price: 0.3 });
@@ -110,7 +110,7 @@ test("a bid that must run or not be is refused whole", async (t) => {
   assert.equal((await creditOfUser(world, user)).held, 0n);
 });
 
-test("nobody bids less than the host asks at least, at creation or later, and the refusal says how much that is", async (t) => {
+test("a bid below the host's minimum is refused at creation and later, with the minimum", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 2 }), await world.caller()];
   for (const more of [{}, { cancel_unavail: true }, { target_state: "stopped" }]) {
@@ -127,7 +127,7 @@ test("nobody bids less than the host asks at least, at creation or later, and th
   await world.assertBooks();
 });
 
-test("a bid is held for at its own height, and a raise that cannot be paid changes nothing", async (t) => {
+test("a hold has the amount of the bid, and a raise that cannot be paid changes nothing", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 1 }), await world.caller({ dollars: 1 })];
   const id = await rentAndRun(world, user, host, { price: 0.2 });
@@ -145,7 +145,7 @@ test("a bid is held for at its own height, and a raise that cannot be paid chang
   await world.assertBooks();
 });
 
-test("devices that an on-demand rental waits for are not promised to another one", async (t) => {
+test("devices that an on-demand rental waits for are not promised to another rental", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 2 }), await world.caller()];
   const bid = await rentAndRun(world, user, host, { size: 2, price: 0.4 });

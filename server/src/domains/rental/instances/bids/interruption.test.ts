@@ -39,14 +39,14 @@ async function eventsOf(world: TestApp, user: TestCaller, id: number) {
   return answer.body.events;
 }
 
-/** Lets the time of a notice pass, and whoever is under it stop. */
+/** Lets the time of an eviction notice pass, and the instances under it stop. */
 async function passNotice(world: TestApp, host: FakeHost): Promise<void> {
   world.clock.jump(NOTICE_MS + 1);
   await world.runLoop("enforce-deadlines");
   await host.obey();
 }
 
-test("an outbid instance runs on under notice, is told so, stops when the time is over, and resumes by itself", async (t) => {
+test("an outbid instance runs on under an eviction notice, is told so, stops after its time, and resumes by itself", async (t) => {
   const { world, host, low, high } = await twoRenters(t);
   const env = { CHECKPOINT_COMMAND: "save /workspace" };
   const first = await rentAndRun(world, low, host, { price: 0.2, env });
@@ -71,7 +71,7 @@ test("an outbid instance runs on under notice, is told so, stops when the time i
   assert.equal(told.waiting_for, null);
   const waits = await show(world, high, second);
   assert.deepEqual([waits.waiting_for.reason, waits.waiting_for.ahead, waits.interruption], ["devices", 0, null]);
-  assert.deepEqual([waits.intended_status, waits.cur_state], ["running", "stopped"], "nobody takes it for outbid");
+  assert.deepEqual([waits.intended_status, waits.cur_state], ["running", "stopped"], "it does not look outbid");
   await passNotice(world, host);
   assert.equal(await phaseOf(world, second), "running");
   const stopped = await show(world, low, first);
@@ -112,7 +112,7 @@ test("an agent that is done before the notice is over gives the devices back at 
   const stoppedSeen = [{ instance_id: first, generation: 1, state: "stopped" as const }];
   await host.synced();
   await host.report(stoppedSeen, { version });
-  assert.equal(await phaseOf(world, first), "yielding", "it looked before it was told");
+  assert.equal(await phaseOf(world, first), "yielding", "the host looked before it got the order");
   await host.report(stoppedSeen);
   assert.deepEqual([await phaseOf(world, first), await phaseOf(world, second)], ["scheduled", "starting"]);
   assert.match((await show(world, low, first)).status_msg, /^outbid: /);
@@ -121,7 +121,7 @@ test("an agent that is done before the notice is over gives the devices back at 
   await world.assertBooks();
 });
 
-test("who raises the bid in time stays, and the other one goes on waiting", async (t) => {
+test("an instance whose bid is raised in time stays, and the other one goes on waiting", async (t) => {
   const { world, host, low, high } = await twoRenters(t);
   const first = await rentAndRun(world, low, host, { price: 0.2 });
   const second = await rent(world, high, host, { price: 0.5 });
@@ -150,7 +150,7 @@ test("who raises the bid in time stays, and the other one goes on waiting", asyn
   await world.assertBooks();
 });
 
-test("a notice is withdrawn when the one that needed the devices goes away", async (t) => {
+test("an eviction notice is withdrawn when the higher claim goes away", async (t) => {
   const { world, host, low, high } = await twoRenters(t, 2);
   const first = await rentAndRun(world, low, host, { price: 0.2 });
   const other = await rentAndRun(world, low, host, { price: 0.3 });
@@ -160,14 +160,14 @@ test("a notice is withdrawn when the one that needed the devices goes away", asy
   assert.equal(await phaseOf(world, first), "running");
   await setState(world, high, second, "running");
   assert.equal(await phaseOf(world, first), "yielding");
-  // Another device comes free: nobody has to leave any more.
+  // Another device comes free, so nobody has to leave any more.
   await destroy(world, low, other);
   await host.obey();
   assert.deepEqual([await phaseOf(world, first), await phaseOf(world, second)], ["running", "running"]);
   await world.assertBooks();
 });
 
-test("its owner may stop or destroy what is under notice at once, but not restart it", async (t) => {
+test("the owner of an instance under an eviction notice may stop or destroy it at once, but not restart it", async (t) => {
   const { world, host, low, high } = await twoRenters(t, 2);
   const first = await rentAndRun(world, low, host, { price: 0.2 });
   const other = await rentAndRun(world, low, host, { price: 0.2 });
@@ -183,7 +183,7 @@ test("its owner may stop or destroy what is under notice at once, but not restar
   await world.assertBooks();
 });
 
-test("what has resumed is spared by other bids for the minimum slice, but not by on-demand", async (t) => {
+test("a resumed instance is spared by other bids for the minimum slice, but not by on-demand rentals", async (t) => {
   const { world, host, low, high } = await twoRenters(t);
   const first = await rentAndRun(world, low, host, { price: 0.2 });
   const certain = await rent(world, high, host, {});
@@ -208,7 +208,7 @@ test("what has resumed is spared by other bids for the minimum slice, but not by
   await world.assertBooks();
 });
 
-test("a host's own job leaves without a notice, for the lowest bid too, and comes back when the machine is idle", async (t) => {
+test("a host's own job leaves without an eviction notice, for the lowest bid too, and comes back when the machine is idle", async (t) => {
   const { world, host, low, high } = await twoRenters(t);
   const own = await rentAndRun(world, low, host, { price: 0.9 });
   await world.env.pool.query("update instances set is_background = true where id = $1", [own]);
@@ -228,7 +228,7 @@ test("a bid of null is the lowest that runs, and anything else out of range is r
   const first = await rentAndRun(world, low, host, { price: 0.2 });
   const second = await rentAndRun(world, high, await world.host({ gpus: 1 }), { price: 0.3 });
   assert.equal((await changeBid(world, high, second, null)).status, 200);
-  assert.equal((await show(world, high, second)).dph_base, 0.15, "nobody else wants it: the host's minimum");
+  assert.equal((await show(world, high, second)).dph_base, 0.15, "without other claims: the host's minimum");
   const outbid = await rent(world, high, host, { price: 0.4 });
   await passNotice(world, host);
   assert.equal((await changeBid(world, low, first, null)).status, 200);
@@ -248,7 +248,7 @@ test("a bid of null is the lowest that runs, and anything else out of range is r
   await world.assertBooks();
 });
 
-test("the history of an instance says in words what happened, newest first, and only to its owner", async (t) => {
+test("the history of an instance tells its owner alone in words what happened, newest first", async (t) => {
   const { world, host, low, high } = await twoRenters(t);
   const first = await rentAndRun(world, low, host, { price: 0.2 });
   await rent(world, high, host, {});
@@ -274,7 +274,7 @@ test("the history of an instance says in words what happened, newest first, and 
   assert.equal((await world.call({ url, secret: high.secret })).status, 404);
 });
 
-test("no message about an interruption has a word that tools take for trouble", async (t) => {
+test("no message about an interruption has a word that clients take for a failure", async (t) => {
   const { world, host, low, high } = await twoRenters(t);
   const first = await rentAndRun(world, low, host, { price: 0.2 });
   const seen: string[] = [];

@@ -22,13 +22,13 @@ const STATES = [
 const LOOPS = ["release-lost-hosts", "enforce-deadlines", "review-schedules", "end-contracts", "settle-runs"] as const;
 const NOTICE_MS = 30_000;
 const SLICE_MS = 60_000;
-/** After so long no other case is begun: a slow machine looks at fewer, each to its end, and at one at least. */
+/** The time after which no other case begins: a slow machine checks fewer cases, each to its end, and at least one. */
 const BEGUN_WITHIN_MS = 40_000;
 
 const user = fc.integer({ min: 0, max: 2 });
 const machine = fc.integer({ min: 0, max: 1 });
 const pick = fc.nat({ max: 1000 });
-/** Mostly one's own instance: what others may do to it is soon known. */
+/** Mostly the user's own instance, because the rules for other users' instances are simple. */
 const isOwn = fc.constantFrom(true, true, true, true, false);
 const kind = <const K extends string>(name: K) => fc.constant(name);
 const prices = fc.constantFrom(undefined, undefined, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1, 1.5);
@@ -95,7 +95,7 @@ async function rentSome(w: World, { user: index, machine: at, size, price, targe
   if (typeof id === "number") w.rented.push({ id, owner });
 }
 
-/** One of the instances, and who does something to it. */
+/** An instance and the user who changes it. */
 function choose(w: World, { user: index, isOwn: isOwner, pick: chosen }: Extract<Step, { kind: "act" | "bid" }>) {
   const target = w.rented.at(-1 - (chosen % Math.min(6, Math.max(1, w.rented.length))));
   return target && { ...target, by: isOwner ? target.owner : w.users[index]! };
@@ -113,7 +113,7 @@ async function act(w: World, one: Extract<Step, { kind: "act" }>) {
     reboot: () => reboot(world, by, target.id),
   }[one.act]!();
   assert.ok(answer.status < 500, `${answer.text} ${w.world.complaints.at(-1)}`);
-  if (target.owner !== by) assert.equal(answer.status, 404, "what is another user's does not exist");
+  if (target.owner !== by) assert.equal(answer.status, 404, "another user's instance does not exist for the caller");
 }
 
 async function tell(w: World, host: FakeHost, said: Said): Promise<void> {
@@ -170,7 +170,7 @@ async function take(w: World, one: Step): Promise<void> {
   }
 }
 
-/** What a host is told to run at one time never shares a device. */
+/** Orders that a host has at one time never share a device. */
 function checkOrders(host: FakeHost): void {
   const orders = (host.desired?.instances ?? []).filter(({ run }) => run === "running");
   const uuids = orders.flatMap((order) => order.gpu_uuids);
@@ -178,7 +178,7 @@ function checkOrders(host: FakeHost): void {
   for (const { gpu_uuids: own, instance_id: id } of orders) assert.ok(own.length > 0, `instance ${id} has no GPU`);
 }
 
-/** From, to, cause, when. */
+/** The from phase, the to phase, the cause and the time of each event. */
 type Event = readonly [string | null, string, string, number];
 
 function isDisplacement(cause: string): boolean {
@@ -186,9 +186,9 @@ function isDisplacement(cause: string): boolean {
 }
 
 /**
- * What has resumed is spared by other bids for the minimum slice: of two displacements by bids in between which it ran,
- * the second comes no sooner than that after it was granted its devices. And a notice is kept: what yields leaves when its
- * time is over, or by its own, its owner's or its host's doing.
+ * A resumed instance is spared by other bids for the minimum slice: of two displacements by bids between which it ran,
+ * the second comes no sooner than that after it was granted its devices. And an eviction notice is kept: a yielding
+ * instance leaves when the time is over, or by itself, its owner or its host.
  */
 function checkSlice(events: readonly Event[], what: string): void {
   let [wasDisplaced, grantedAt, noticedAt] = [false, 0, 0];
@@ -201,7 +201,7 @@ function checkSlice(events: readonly Event[], what: string): void {
     }
     if (from === "yielding" && cause === "deadline_passed") assert.ok(at - noticedAt >= NOTICE_MS, what);
     if (from === "running" || from === "yielding" || from === "starting") {
-      // A run that its owner stopped was not displaced; one that was begun again has no history.
+      // A run that its owner stopped was not displaced; a run that was begun again has no history.
       if (cause === "stop_requested") wasDisplaced = false;
     }
     if (to === "stopping" && isDisplacement(cause)) wasDisplaced = true;
@@ -272,7 +272,7 @@ async function check(w: World): Promise<void> {
   await assertLines(world);
 }
 
-test("whatever users, hosts and time do, nothing is sold twice and the books agree", async (t) => {
+test("after any actions of users, hosts and time nothing is sold twice and the books agree", async (t) => {
   const world = await testApp(t, { rules: { noticeMs: NOTICE_MS, minSliceMs: SLICE_MS } });
   t.diagnostic(`seed ${TEST_SEED}`);
   const endMs = performance.now() + BEGUN_WITHIN_MS;

@@ -51,7 +51,7 @@ test("many instances of several machines are stopped, started and destroyed at o
   await world.assertBooks();
 });
 
-test("what refuses leaves the others alone, and not yours is the same as not there", async (t) => {
+test("one refusal leaves the others alone, and another user's instance is answered as an absent one", async (t) => {
   const world = await testApp(t);
   const [user, stranger, host] = [await world.caller(), await world.caller(), await world.host({ gpus: 4 })];
   const [mine, foreign] = [await rentAndRun(world, user, host), await rentAndRun(world, stranger, host)];
@@ -79,7 +79,7 @@ test("what refuses leaves the others alone, and not yours is the same as not the
   assert.equal((await show(world, stranger, foreign)).intended_status, "running");
 });
 
-test("an instance that cannot start keeps nothing set aside, and the others start", async (t) => {
+test("an instance that cannot start keeps no hold, and the others start", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const [user, host] = [await world.caller(), await world.host({ gpus: 4, owner })];
@@ -102,7 +102,7 @@ test("an instance that cannot start keeps nothing set aside, and the others star
   await world.assertBooks();
 });
 
-test("a bulk change names what it lacks", async (t) => {
+test("a bulk change without ids is refused by the missing field", async (t) => {
   const world = await testApp(t);
   const user = await world.caller();
   const start = "/api/v0/instances/start/";

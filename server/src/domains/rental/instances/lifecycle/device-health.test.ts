@@ -9,7 +9,7 @@ import { askFor, rent, rentAndRun, setState, show, stored } from "../../../../..
 
 const LOST = "the GPU is missing: it has fallen off the bus or was taken out";
 
-/** What the host says of all its GPUs; `sick` are places of those that are not well. */
+/** Reports the host's GPUs; `sick` maps the places of sick ones to their problems. */
 function healthOf(host: FakeHost, sick: Readonly<Record<number, string>> = {}): GpuHealth[] {
   return host.gpus.map(({ uuid, index }) => ({
     uuid,
@@ -71,7 +71,7 @@ test("a rental gets a healthy GPU, never a sick one", async (t) => {
   assert.equal((await world.offersOf(host)).size, 0);
 });
 
-test("whoever rents a GPU that becomes sick is told as long as it lasts, and keeps it", async (t) => {
+test("the renter of a GPU that becomes sick is told while it is sick, and keeps it", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 2 }), await world.caller()];
   const id = await rentAndRun(world, user, host, { size: 1 });
@@ -90,7 +90,7 @@ test("whoever rents a GPU that becomes sick is told as long as it lasts, and kee
   assert.deepEqual(await eventsOf(world, other), []);
 });
 
-test("a sick GPU that is given back stays off the market, and its next renter hears nothing of it", async (t) => {
+test("a sick GPU that is given back stays off the market, and its next renter is not told", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 2 }), await world.caller()];
   const id = await rentAndRun(world, user, host, { size: 1 });
@@ -107,7 +107,7 @@ test("a sick GPU that is given back stays off the market, and its next renter he
   assert.doesNotMatch((await show(world, user, id)).status_msg ?? "", /GPU/);
 });
 
-test("a GPU that comes back goes to whoever waits for it", async (t) => {
+test("a GPU that recovers goes to the claim that waits for it", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 1 }), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -120,7 +120,7 @@ test("a GPU that comes back goes to whoever waits for it", async (t) => {
   assert.equal((await stored(world, id)).phase, "starting");
 });
 
-test("a bid whose GPU is sick is not displaced for somebody whom that would not help", async (t) => {
+test("a bid whose GPU is sick is not displaced for a claim that could not use it", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 2 }), await world.caller()];
   const low = await rentAndRun(world, user, host, { size: 1, price: 0.2 });
@@ -130,7 +130,7 @@ test("a bid whose GPU is sick is not displaced for somebody whom that would not 
   assert.deepEqual([(await stored(world, low)).phase, (await stored(world, high)).phase], ["running", "stopping"]);
 });
 
-test("a rented GPU that its machine does not show any more is said to be gone, until it shows it again", async (t) => {
+test("a rented GPU that its machine no longer reports is shown as missing, until it is reported again", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 2 }), await world.caller()];
   const id = await rentAndRun(world, user, host, { size: 1 });
@@ -148,7 +148,7 @@ test("a rented GPU that its machine does not show any more is said to be gone, u
   assert.deepEqual(await eventsOf(world, id), ["gpu_unhealthy", "gpu_healthy"]);
 });
 
-test("load and temperature are shown, and are no news to the market", async (t) => {
+test("load and temperature are shown, and change nothing on the market", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 2 }), await world.caller()];
   const id = await rentAndRun(world, user, host, { size: 2 });
@@ -177,7 +177,7 @@ test("load and temperature are shown, and are no news to the market", async (t) 
   assert.deepEqual([stopped.gpu_util, stopped.mem_usage, stopped.disk_usage], [null, null, -1]);
 });
 
-test("a host speaks of its own GPUs only, and in words that can be kept", async (t) => {
+test("a host reports on its own GPUs only, and in words that can be stored", async (t) => {
   const world = await testApp(t);
   const [honest, liar] = [await world.host({ gpus: 1 }), await world.host({ gpus: 1 })];
   const uuid = honest.gpus[0]?.uuid ?? "";
@@ -193,7 +193,7 @@ test("a host speaks of its own GPUs only, and in words that can be kept", async 
   assert.equal((await askFor(world, await world.caller(), honest)).status, 200);
 });
 
-test("how many GPUs are sick is a figure for the operator", async (t) => {
+test("the number of sick GPUs is a metric for the operator", async (t) => {
   const world = await testApp(t);
   const [host, admin] = [await world.host({ gpus: 3 }), await aCaller(world.env.database, { isAdmin: true })];
   await tell(world, host, { 0: LOST });

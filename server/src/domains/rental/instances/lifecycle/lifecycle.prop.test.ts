@@ -16,7 +16,7 @@ const EVENTS = Object.keys(TRANSITIONS.running) as LifecycleEvent[];
 const DESIRED = ["running", "stopped", "destroyed"] as const satisfies readonly DesiredState[];
 const event = fc.constantFrom(...EVENTS);
 
-/** Single steps are few: every one of them is looked at, where a random choice would miss most of them. */
+/** All single steps are checked, because they are few and a random choice would miss most of them. */
 const STEPS = PHASES.flatMap((from) =>
   EVENTS.flatMap((name) => DESIRED.map((wanted) => ({ from, name, wanted, decision: decide(from, name, wanted) }))),
 );
@@ -55,7 +55,7 @@ test("asking for the same thing twice is never an error and changes nothing the 
   }
 });
 
-test("nothing comes back from the dead", () => {
+test("an ended instance never leaves its phase", () => {
   fc.assert(
     fc.property(fc.constantFrom<Phase>("ending", "ended"), fc.array(event), (from, names) => {
       let current: Phase = from;
@@ -68,7 +68,7 @@ test("nothing comes back from the dead", () => {
   );
 });
 
-test("whatever happens before, a destroyed instance ends once its host confirms", () => {
+test("after any events a destroyed instance ends once its host confirms", () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 30 }), (names) => {
       let current: Phase = "scheduled";
@@ -83,7 +83,7 @@ test("whatever happens before, a destroyed instance ends once its host confirms"
   );
 });
 
-test("the hold is given back whenever nothing can become due any more", () => {
+test("the hold is released whenever nothing can become due any more", () => {
   const isOver: ReadonlySet<Phase> = new Set(["stopped", "ended"]);
   const released: Effect = "releaseHold";
   for (const { from, name, decision } of MOVES) {
@@ -91,7 +91,7 @@ test("the hold is given back whenever nothing can become due any more", () => {
   }
 });
 
-test("who is displaced while it runs gets a notice, and leaves it only by its end, a receipt, a request or a reprieve", () => {
+test("a running instance that is displaced gets an eviction notice, which ends only by its time, a receipt, a request or a reprieve", () => {
   const running = decide("running", "displaced", "running");
   assert.ok(running.kind === "move" && running.to === "yielding" && running.effects.includes("tellAgent"));
   const ways: ReadonlySet<LifecycleEvent> = new Set([
@@ -106,7 +106,7 @@ test("who is displaced while it runs gets a notice, and leaves it only by its en
   ]);
   for (const { name, decision } of STEPS.filter(({ from }) => from === "yielding")) {
     assert.equal(decision.kind === "move", ways.has(name), name);
-    // Nothing begins anew while it is on its way out.
+    // An instance that is being removed never begins again.
     if (decision.kind === "move") assert.ok(!decision.effects.includes("newGeneration"), name);
   }
 });

@@ -1,4 +1,4 @@
-// Whoever changes an instance locks the ledger last, as a settlement does: else each would wait for the other.
+// Every change of an instance locks the ledger last, as a settlement does; otherwise the two could deadlock.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
@@ -31,7 +31,7 @@ const mounting = (volumeId: number) => ({
   volume_info: { create_new: false, volume_id: volumeId, mount_path: "/data" },
 });
 
-/** One that is stopped for certain, and has nothing set aside. */
+/** An instance that has certainly stopped, without a hold. */
 async function stopped(world: TestApp, user: TestCaller, host: FakeHost, options: object = {}): Promise<number> {
   const id = await rentAndRun(world, user, host, { ...options });
   assert.equal((await setState(world, user, id, "stopped")).status, 200);
@@ -71,7 +71,7 @@ function startAll(world: TestApp, user: TestCaller, ids: readonly number[]): Pro
   });
 }
 
-test("of several that are started at once, none has something set aside before the volumes of all are locked", async (t) => {
+test("instances started at once get no hold before the volumes of all are locked", async (t) => {
   const { world, host, user } = await aWorld(t, 2);
   const volumeId = await aVolume(world, user, host);
   const ids = [await stopped(world, user, host), await stopped(world, user, host, mounting(volumeId))];
@@ -80,7 +80,7 @@ test("of several that are started at once, none has something set aside before t
   await world.assertBooks();
 });
 
-test("of several that are started at once, none has something set aside before those who have to leave are locked", async (t) => {
+test("instances started at once get no hold before the instances that have to leave are locked", async (t) => {
   const { world, host, user } = await aWorld(t, 1);
   const other = await world.host({ gpus: 1 });
   const ids = [await stopped(world, user, host), await stopped(world, user, other)];

@@ -13,7 +13,7 @@ const from = (phase: Moved["from"]["phase"], label?: string): Moved["from"] => (
 const kindOf = (move: Omit<Moved, "cause" | "generation"> & Partial<Moved>) =>
   tellingOf({ cause: "c", generation: 1, ...move })?.kind;
 
-test("an owner can hear of each turn in an instance's life, by its own name", () => {
+test("each change in an instance's life has a notification of its own kind", () => {
   assert.equal(kindOf({ from: from("starting"), to: "running", event: "containerRunning" }), "client:instance_started");
   assert.equal(
     kindOf({ from: from("starting"), to: "running", event: "containerRunning", generation: 2 }),
@@ -29,13 +29,13 @@ test("an owner can hear of each turn in an instance's life, by its own name", ()
   assert.equal(kindOf({ from: from("running"), to: "stopping", event: "displacedAtOnce" }), "client:outbid");
 });
 
-test("steps on the way are told to nobody", () => {
+test("intermediate steps have no notification", () => {
   assert.equal(kindOf({ from: from("running"), to: "stopping", event: "stopRequested" }), undefined);
   assert.equal(kindOf({ from: from("stopped"), to: "scheduled", event: "startRequested" }), undefined);
   assert.equal(kindOf({ from: from("yielding"), to: "running", event: "reprieved" }), undefined);
 });
 
-test("a label of any length stays within what a notice can hold", () => {
+test("a notification fits its limit with a label of any length", () => {
   const move = { to: "ended", event: "containerAbsent", cause: "destroy_requested", generation: 3 } as const;
   const told = tellingOf({ ...move, from: from("ending", "🦊".repeat(5_000)) });
   assert.ok(told !== undefined && told.message.length < 1_000 && told.message.isWellFormed());

@@ -30,7 +30,7 @@ test("an instance goes through its whole life, and each step has its event", asy
   assert.equal((await setState(world, user, id, "stopped")).status, 200);
   assert.equal((await stored(world, id)).leases, 1, "devices are kept until the host confirms");
   await host.obey();
-  // What was set aside is free once the last of the run is charged.
+  // The hold is released once the last of the run is charged.
   await world.runLoop("settle-runs");
   assert.deepEqual(await stored(world, id), {
     ...(await stored(world, id)),
@@ -65,7 +65,7 @@ test("an instance goes through its whole life, and each step has its event", asy
   ]);
   await world.assertBooks();
   world.clock.advance(11 * 60_000);
-  assert.equal(await show(world, user, id), null, "the tombstone goes");
+  assert.equal(await show(world, user, id), null, "the tombstone is gone");
   assert.deepEqual(world.complaints, []);
 });
 
@@ -101,7 +101,7 @@ test("a host cannot touch an instance of another host", async (t) => {
     time_remaining: "89 d 23 h",
   });
   const { rows } = await world.env.pool.query("select running_ms from instance_runs where instance_id = $1", [id]);
-  assert.deepEqual(rows, [{ running_ms: 0n }], "nor count for it");
+  assert.deepEqual(rows, [{ running_ms: 0n }], "and counts nothing for it");
 });
 
 test("two hosts that name one instance in the same moment are told apart", async (t) => {
@@ -130,7 +130,7 @@ test("a run never counts more than the time that has passed", async (t) => {
   assert.deepEqual(rows, [{ running_ms: 7_000n }]);
 });
 
-test("the last count of a run that is over is kept when it comes along with the present run", async (t) => {
+test("the last count of an ended run is kept when it arrives with the present run", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -153,7 +153,7 @@ test("the last count of a run that is over is kept when it comes along with the 
   ]);
 });
 
-test("what a host saw before it had the order to stop is no receipt", async (t) => {
+test("a host's observation from before the order to stop is not a receipt", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rent(world, user, host);
@@ -169,33 +169,33 @@ test("what a host saw before it had the order to stop is no receipt", async (t) 
   assert.equal((await stored(world, id)).phase, "stopped");
 });
 
-test("an instance whose process has ended stops although its host has nothing new to say", async (t) => {
+test("an instance whose process has ended stops although its host reports no change", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
   const exited = { instance_id: id, generation: 1, state: "exited" as const, status_msg: "ended with code 1" };
   await host.report([exited]);
   assert.deepEqual((await show(world, user, id)).actual_status, "exited");
-  assert.equal((await stored(world, id)).leases, 1, "its place is kept for its owner to decide");
+  assert.equal((await stored(world, id)).leases, 1, "its devices are kept until its owner decides");
   await setState(world, user, id, "stopped");
   await host.synced();
   await host.report([exited]);
   assert.deepEqual([(await stored(world, id)).phase, (await stored(world, id)).leases], ["stopped", 0]);
 });
 
-test("what the host fenced by itself starts again in a fresh run", async (t) => {
+test("an instance that its host fenced by itself starts again in a new run", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
   await host.report([{ instance_id: id, generation: 1, state: "stopped", status_msg: "lease expired" }]);
   assert.deepEqual([(await stored(world, id)).phase, (await stored(world, id)).generation], ["starting", 2]);
   await host.synced();
-  // A container that is kept for the new run, and has not begun it, is no second fence.
+  // A container that is kept for the new run, and has not begun it, is not a second fence.
   await host.report([{ instance_id: id, generation: 2, state: "stopped" }]);
   assert.equal((await stored(world, id)).generation, 2);
 });
 
-test("a host that goes away shows offline, and what it ran comes back with it", async (t) => {
+test("a disconnected host shows offline, and its instances come back with it", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const [running, halted] = [await rentAndRun(world, user, host), await rentAndRun(world, user, host)];
@@ -216,7 +216,7 @@ test("a host that goes away shows offline, and what it ran comes back with it", 
   assert.equal((await stored(world, running)).generation, 1);
 });
 
-test("a certain loss of the host frees what was leaving and never what runs", async (t) => {
+test("a certain loss of the host frees the devices of leaving instances and never those of running ones", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 4 }), await world.caller()];
   const [running, stopping, ending] = [
@@ -237,11 +237,11 @@ test("a certain loss of the host frees what was leaving and never what runs", as
   assert.deepEqual([(await stored(world, running)).phase, (await stored(world, running)).leases], ["running", 1]);
   await host.connect();
   await host.synced();
-  assert.equal(host.order(ending), undefined, "what is left of it is an orphan");
+  assert.equal(host.order(ending), undefined, "the rest of it is an orphan");
   await world.assertBooks();
 });
 
-test("what does not start in an hour is given up", async (t) => {
+test("an instance that does not start in an hour is given up", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rent(world, user, host);
@@ -257,7 +257,7 @@ test("what does not start in an hour is given up", async (t) => {
   await world.assertBooks();
 });
 
-test("a host that does not stop what it should is told again, and keeps the devices until it says so", async (t) => {
+test("a host that does not stop an instance gets the order again, and keeps the devices until it reports the stop", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -270,10 +270,10 @@ test("a host that does not stop what it should is told again, and keeps the devi
   await soon("the order to come again", () => (host.desired?.version ?? 0) > version);
   await host.report([]);
   assert.deepEqual([(await stored(world, id)).phase, (await stored(world, id)).leases], ["stopping", 1]);
-  assert.deepEqual(await world.runLoop("enforce-deadlines"), { overdue: 0 }, "not at every run");
+  assert.deepEqual(await world.runLoop("enforce-deadlines"), { overdue: 0 }, "not in every run of the loop");
 });
 
-test("a contract that reaches its end stops and does not start again", async (t) => {
+test("a rental that reaches its end date stops and does not start again", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -289,7 +289,7 @@ test("a contract that reaches its end stops and does not start again", async (t)
   await world.assertBooks();
 });
 
-test("a second stop calls off a start that waits", async (t) => {
+test("a second stop cancels a waiting start", async (t) => {
   const world = await testApp(t);
   const [host, one, other] = [await world.host({ gpus: 1 }), await world.caller(), await world.caller()];
   const id = await rentAndRun(world, one, host);
@@ -320,7 +320,7 @@ test("a restarted server loses nothing", async (t) => {
   assert.deepEqual([...(await again.offersOf(host)).keys()], []);
   await host.obey();
   assert.equal((await show(again, user, waiting)).actual_status, "running");
-  assert.equal((await stored(again, running)).generation, 1, "what runs is left alone");
+  assert.equal((await stored(again, running)).generation, 1, "a running instance is left alone");
   await again.assertBooks();
   await again.close();
 });

@@ -7,7 +7,7 @@ import { askFor, destroy, rent, rentAndRun, setState, show, stored } from "../..
 
 const MINUTE_MS = 60_000;
 
-/** Says that the run of an instance failed, and of everything else that it does as it should. */
+/** Reports the run of one instance as failed, and all others as ordered. */
 async function fail(host: FakeHost, id: number, fault: "host" | "image" | undefined): Promise<void> {
   await host.synced();
   const seen = host.obedience().map((one) => {
@@ -55,20 +55,20 @@ test("a machine whose starts fail leaves the search for a while, keeps what runs
   const refused = await askFor(world, steady, host);
   assert.deepEqual([refused.status, refused.body.error], [410, "no_such_ask"]);
   assert.equal((await show(world, steady, kept)).actual_status, "running");
-  // What was rented there may be stopped and started all the same.
+  // An instance that was rented there may still be stopped and started.
   await setState(world, steady, kept, "stopped");
   await host.obey();
   await setState(world, steady, kept, "running");
   await host.obey();
   assert.equal((await show(world, steady, kept)).actual_status, "running");
   world.clock.jump(10 * MINUTE_MS);
-  assert.equal(await isRentable(world, host), true, "without anybody doing anything");
+  assert.equal(await isRentable(world, host), true, "without any action");
   assert.deepEqual(await world.runLoop("end-rests"), { machines: 1 });
   await rentAndRun(world, steady, host);
   assert.equal(await isRentable(world, host), true);
 });
 
-test("hostile renters cannot bring a machine down with images that fail, however many they are", async (t) => {
+test("hostile renters cannot bring a machine down with images that fail, in any number", async (t) => {
   const world = await testApp(t);
   const host = await world.host();
   for (let renters = 0; renters < 4; renters += 1) {
@@ -88,7 +88,7 @@ test("one renter whose starts fail again and again counts once, and the rest of 
   assert.equal(await isRentable(world, host), true);
 });
 
-test("an attempt that fails and works in the end is a start that works", async (t) => {
+test("a start that fails first and works in the end counts as working", async (t) => {
   const world = await testApp(t);
   const [host, renter] = [await world.host(), await world.caller()];
   const id = await rent(world, renter, host);
@@ -99,7 +99,7 @@ test("an attempt that fails and works in the end is a start that works", async (
   assert.deepEqual(await startsOf(world, host), [1, 0]);
 });
 
-test("a start that gets no answer in its time is the host's, one that still fetches its image is not", async (t) => {
+test("a start without an answer in its time counts against the host, one that still fetches its image does not", async (t) => {
   const world = await testApp(t);
   const [silent, slow] = [await world.host({ gpus: 1 }), await world.host({ gpus: 1 })];
   const renter = await world.caller();
@@ -117,9 +117,9 @@ test("a start that gets no answer in its time is the host's, one that still fetc
   assert.deepEqual(await startsOf(world, slow), [0, 0]);
 });
 
-test("a start that cannot be paid changes nothing, alone or beside others: neither it nor who would leave for it", async (t) => {
+test("a start that cannot be paid changes neither the instance nor those that would leave for it, alone or beside others", async (t) => {
   const world = await testApp(t);
-  // Enough for ten minutes of one, and not of two.
+  // Credit for ten minutes of one instance, and not of two.
   const [user, bidder] = [await world.caller({ dollars: 0.08 }), await world.caller()];
   const hosts = [await world.host({ gpus: 1 }), await world.host({ gpus: 1 })];
   const ids: number[] = [];

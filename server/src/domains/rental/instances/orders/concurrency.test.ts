@@ -16,7 +16,7 @@ import {
 import type { Identity } from "../../../../base/identity.ts";
 import { OrderDesk } from "../index.ts";
 
-test("of two hundred callers who race for ten offers, ten win and the others are told that it is gone", async (t) => {
+test("when two hundred callers race for ten offers, ten win and the others are told that the offer is gone", async (t) => {
   const world = await testApp(t);
   const hosts: FakeHost[] = [];
   for (let count = 0; count < 10; count += 1) hosts.push(await world.host({ gpus: 1 }));
@@ -46,13 +46,13 @@ test("of two hundred callers who race for ten offers, ten win and the others are
   assert.deepEqual(world.complaints, []);
 });
 
-test("somebody who cannot pay for what he asks does not stand in the way of those who can", async (t) => {
+test("a renter who cannot pay does not keep those who can from renting", async (t) => {
   const world = await testApp(t);
   const [host, poor, rich] = [await world.host({ gpus: 1 }), await world.caller({ dollars: 0 }), await world.caller()];
   const offerId = (await world.offersOf(host)).get(1);
   const ask = (secret: string) =>
     world.call({ method: "PUT", url: `/api/v0/asks/${offerId}/`, secret, body: { image: "a" } });
-  // The keys are known, so that the orders come together.
+  // The keys exist before, so that the orders come together.
   await Promise.all([show(world, poor, 1), show(world, rich, 1)]);
   const answers = await Promise.all([ask(poor.secret), ask(poor.secret), ask(rich.secret), ask(poor.secret)]);
   assert.equal(answers[2]?.status, 200, answers[2]?.text);
@@ -60,7 +60,7 @@ test("somebody who cannot pay for what he asks does not stand in the way of thos
   await world.assertBooks();
 });
 
-test("one caller with credit for one rental gets one of two that he asks for at once", async (t) => {
+test("a caller with credit for one rental gets one of two that they order at once", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 4 }), await world.caller({ dollars: 0.06 })];
   const offers = await world.offersOf(host);
@@ -111,7 +111,7 @@ test("many changes of the same instances at once all come through, and nothing i
   assert.deepEqual(world.complaints, []);
 });
 
-test("deleting endpoint groups, renting and settling on the same machines do not wait for each other in a circle", async (t) => {
+test("deleting endpoint groups, renting and settling on the same machines do not deadlock", async (t) => {
   const world = await testApp(t);
   const [one, two, user] = [await world.host({ gpus: 8 }), await world.host({ gpus: 8 }), await world.caller()];
   const groups: number[] = [];
@@ -147,7 +147,7 @@ test("deleting endpoint groups, renting and settling on the same machines do not
   await assertLines(world);
 });
 
-test("an account has a limited number of instances, however many requests on however many servers rent for it at once", async (t) => {
+test("an account has a limited number of instances, with any number of requests on any number of servers at once", async (t) => {
   const world = await testApp(t);
   const { env, clock, sealer } = world;
   await env.pool.query("update account_rules set instances_max = 4");
@@ -156,7 +156,7 @@ test("an account has a limited number of instances, however many requests on how
   for (let count = 0; count < 8; count += 1) hosts.push(await world.host({ gpus: 1 }));
   const offerIds: number[] = [];
   for (const host of hosts) offerIds.push(...(await world.offersOf(host)).values());
-  // Each has a batch of its own, as each of several servers has.
+  // Each order has a batch of its own, as on several servers.
   const desks = [1, 2, 3].map(
     (n) => new OrderDesk(env.database, clock, { secret: Buffer.from(`server ${n}`), sealer }),
   );
@@ -186,9 +186,13 @@ test("an account has a limited number of instances, however many requests on how
   for (const host of hosts) await host.obey();
   assert.equal((await setState(world, user, id, "stopped")).status, 200);
   for (const host of hosts) await host.obey();
-  assert.equal((await setState(world, user, id, "running")).status, 200, "what is there may be started again");
+  assert.equal((await setState(world, user, id, "running")).status, 200, "an existing instance may be started again");
   assert.equal((await destroy(world, user, id)).status, 200);
-  assert.equal((await ask(user.secret)).status, 200, "a destroyed one makes room before its host has confirmed it");
-  assert.equal((await ask(other.secret)).status, 410, "who was refused has left nothing behind");
+  assert.equal(
+    (await ask(user.secret)).status,
+    200,
+    "a destroyed one no longer counts before its host has confirmed it",
+  );
+  assert.equal((await ask(other.secret)).status, 410, "a refused order leaves nothing behind");
   await world.assertBooks();
 });

@@ -54,7 +54,7 @@ test("a forecast says what a rental costs, what it holds and how long the balanc
     would_start: true,
     reason: null,
   });
-  // The real thing holds what was said.
+  // The real rental holds the amount of the forecast.
   await rentAndRun(world, user, host, { size: 2, disk: 100 });
   const { rows: holds } = await world.env.pool.query(
     "select amount_nanos as amount from ledger_holds order by id limit 1",
@@ -65,7 +65,7 @@ test("a forecast says what a rental costs, what it holds and how long the balanc
   await world.assertBooks();
 });
 
-test("a forecast with a new volume counts what that costs, and refuses one that cannot be had", async (t) => {
+test("a forecast with a new volume counts its cost, and refuses one that cannot be had", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 0.5 }, { gpus: 2 });
   const user = await world.caller({ dollars: 10 });
@@ -83,7 +83,7 @@ test("a forecast with a new volume counts what that costs, and refuses one that 
     JSON.stringify(answer.price),
   );
   assert.deepEqual(answer.balance_lasts_hours, { now: null, after: 10 });
-  // Fifteen GB when it says nothing.
+  // Fifteen GB by default.
   const { size: _size, ...unsized } = info;
   assert.equal((await forecast(world, user, host, { volume_info: unsized })).price.volume_per_hour, 1.5);
   for (const wrong of [{ size: 101 }, { size: 0 }, { volume_id: 9002 }]) {
@@ -91,7 +91,7 @@ test("a forecast with a new volume counts what that costs, and refuses one that 
     assert.ok([400, 404].includes(refused.status), refused.text);
   }
   assert.deepEqual(await rows(world), before);
-  // Afterwards the rental costs what was said.
+  // The rental then costs the amount of the forecast.
   await rentAndRun(world, user, host, { volume_info: info });
   const next = await forecast(world, user, host);
   assert.ok(next.balance_lasts_hours.now <= 10 && next.balance_lasts_hours.now > 9.9, JSON.stringify(next));
@@ -124,7 +124,7 @@ test("a forecast says why a rental would not start: credit, a cap, a bid too low
   await world.assertBooks();
 });
 
-test("a forecast is refused as the real thing is, and asks nothing else to be made", async (t) => {
+test("a forecast is refused as the real rental is, and creates nothing", async (t) => {
   const world = await testApp(t);
   const host = await listedHost(world, { dollarsPerHour: 1 }, { gpus: 2 });
   const [user, other] = [await world.caller(), await world.caller()];
@@ -148,7 +148,11 @@ test("a forecast is refused as the real thing is, and asks nothing else to be ma
   const ids = [...(await world.offersOf(host)).values()];
   const bulk = { image: "busybox", ids, dry_run: true };
   const many = await world.call({ method: "POST", url: "/api/v0/asks/bulk/", secret: user.secret, body: bulk });
-  assert.deepEqual([many.status, many.body.field], [400, "dry_run"], "what rents many refuses, instead of renting");
+  assert.deepEqual(
+    [many.status, many.body.field],
+    [400, "dry_run"],
+    "a request for many rentals refuses the flag instead of renting",
+  );
   assert.deepEqual(await rows(world), before);
 
   const offerId = (await world.offersOf(host)).get(2);

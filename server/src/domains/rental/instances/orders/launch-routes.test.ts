@@ -33,7 +33,7 @@ test("a launch rents the first offer in the order of its search, and the next on
   assert.equal(first.status, 200, first.text);
   assert.equal((await show(world, renter, Number(first.body.new_contract))).machine_id, cheap.machineId);
 
-  // Taken while nobody is told: the table of offers still shows it.
+  // Taken by an update that notifies nobody, so the table of offers still shows it.
   await world.settled();
   await world.env.pool.query("update offers set retired_at = now() where machine_id = $1 and device_count = 1", [
     dear.machineId,
@@ -45,7 +45,7 @@ test("a launch rents the first offer in the order of its search, and the next on
   assert.equal((await show(world, renter, Number(second.body.new_contract))).machine_id, spare.machineId);
 });
 
-test("a launch that finds nothing, or is not understood, says so in error and message", async (t) => {
+test("a launch that finds nothing, or is malformed, is refused with error and message", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   await world.host({ gpus: 1, facts: { geolocation: "Oslo, NO" } });
@@ -69,7 +69,7 @@ test("a launch that finds nothing, or is not understood, says so in error and me
   assert.equal((await launch(world, poor, {})).body.error, "insufficient_credit");
 });
 
-test("a launch is never dearer than what its search found, and repeated it rents once", async (t) => {
+test("a launch never costs more than its search found, and a repeated one rents once", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   const host = await world.host({ gpus: 1 });
@@ -87,7 +87,7 @@ test("a launch is never dearer than what its search found, and repeated it rents
   assert.deepEqual(twice.body, once.body);
 });
 
-test("a bid by launch is searched among what bids cost", async (t) => {
+test("a bid by launch is searched among prices of bids", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   const host = await world.host({ gpus: 1 });
@@ -97,7 +97,7 @@ test("a bid by launch is searched among what bids cost", async (t) => {
   assert.equal((await show(world, renter, Number(answer.body.new_contract))).is_bid, true);
 });
 
-test("many offers are rented in one request, each with its own result, and repeated it rents once", async (t) => {
+test("many offers are rented in one request, each with its own result, and a repeated request rents once", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   const hosts = [await world.host({ gpus: 2 }), await world.host({ gpus: 1 })];
@@ -125,7 +125,7 @@ test("many offers are rented in one request, each with its own result, and repea
   await world.assertBooks();
 });
 
-test("a bulk request that gets nothing is refused as its first offer is, and at most 64 are asked for", async (t) => {
+test("a bulk request that rents nothing is refused as its first offer is, and may name 64 offers at most", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   const none = await bulk(world, renter, { ids: [1_999_999_999, 2_000_000_000] });

@@ -16,7 +16,7 @@ async function aRealHost(world: TestApp, ...allowed: readonly string[]) {
   return host;
 }
 
-test("an image in a host's own network is refused by its field, wherever it is named, unless that host allows it", async (t) => {
+test("an image in a host's own network is refused by its field, in every place that names it, unless that host allows it", async (t) => {
   const world = await testApp(t);
   const [user, closed] = [await world.caller(), await aRealHost(world)];
   const { secret } = user;

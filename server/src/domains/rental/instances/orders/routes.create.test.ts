@@ -54,11 +54,15 @@ test("creating an instance", async (t) => {
       assert.equal(other.status, 403);
       await destroy(world, user, id);
       await host.obey();
-      assert.equal((await world.call({ url: `/api/v0/instances/${id}/`, secret: key })).status, 401, "its key dies");
+      assert.equal(
+        (await world.call({ url: `/api/v0/instances/${id}/`, secret: key })).status,
+        401,
+        "its key no longer works",
+      );
     }
   });
 
-  await t.test("refuses each wrong member by its name and makes nothing", async () => {
+  await t.test("refuses each wrong member by its name and creates nothing", async () => {
     const before = await countRows(world);
     const wrong: readonly [string, Record<string, unknown>][] = [
       ["image", { image: undefined }],
@@ -102,7 +106,7 @@ test("creating an instance", async (t) => {
     assert.equal((await askFor(world, writer, host)).status, 200);
   });
 
-  await t.test("says which offer is unknown and which is gone", async () => {
+  await t.test("tells an unknown offer from one that is gone", async () => {
     for (const id of [999_999, 2_147_483_647, 2_147_483_648, 0]) {
       const call = { method: "PUT", url: `/api/v0/asks/${id}/`, secret: user.secret, body: { image: "a" } } as const;
       const answer = await world.call(call);
@@ -118,7 +122,7 @@ test("creating an instance", async (t) => {
     assert.deepEqual([gone.status, gone.body.error, gone.body.ask_id], [410, "no_such_ask", offerId]);
   });
 
-  await t.test("takes null for absent, and ignores what it does not know", async () => {
+  await t.test("takes null for absent, and ignores unknown members", async () => {
     const nothing = { price: null, label: null, onstart: null, image_login: null, jupyter_dir: null, user: null };
     const flags = { python_utf8: false, lang_utf8: false, use_jupyter_lab: false, force: false, cancel_unavail: false };
     const body = { ...nothing, ...flags, env: {}, disk: 10, template_hash_id: null, volume_info: null, no_such: 1 };
@@ -129,7 +133,7 @@ test("creating an instance", async (t) => {
     );
   });
 
-  await t.test("keeps what it was asked for", async () => {
+  await t.test("keeps the settings of the order", async () => {
     const id = await rent(world, user, host, {
       image: "ghcr.io/some/image:2",
       env: "-e A=1 -e B='two words' -p 8081:8081/udp -h box",
@@ -179,7 +183,7 @@ test("creating an instance", async (t) => {
     assert.equal(env.filter(([name]) => name === "CONTAINER_API_KEY").length, 1);
   });
 
-  await t.test("the four rules of precedence between a template and a request", async () => {
+  await t.test("follows the four rules of precedence between a template and a request", async () => {
     const hash = await template(world, user, {
       image: "from/template",
       tag: "7",
@@ -210,13 +214,13 @@ test("creating an instance", async (t) => {
     assert.deepEqual([unknown.status, unknown.body.error], [404, "no_such_template"]);
   });
 
-  await t.test("a price makes it interruptible", async () => {
+  await t.test("is interruptible with a price", async () => {
     const id = await rent(world, user, host, { price: 0.75 });
     const record = await show(world, user, id);
     assert.deepEqual([record.is_bid, record.dph_base], [true, 0.75]);
   });
 
-  await t.test("one that starts out stopped holds neither devices nor credit", async () => {
+  await t.test("holds neither devices nor credit when it starts out stopped", async () => {
     const held = (await creditOfUser(world, user)).held;
     const id = await rent(world, user, host, { target_state: "stopped" });
     const record = await show(world, user, id);
@@ -228,7 +232,7 @@ test("creating an instance", async (t) => {
     assert.equal((await creditOfUser(world, user)).held, held);
   });
 
-  await t.test("without enough credit nothing is made, and the answer says how much is missing", async () => {
+  await t.test("creates nothing without enough credit, and the answer says how much is missing", async () => {
     const poor = await world.caller({ dollars: 0.01 });
     const before = await countRows(world);
     const headers = { "idempotency-key": "poor" };
@@ -257,7 +261,7 @@ test("creating an instance", async (t) => {
     assert.deepEqual([stranger.status, stranger.body.error], [404, "no_such_volume"]);
   });
 
-  await t.test("of orders that come together, one that fails leaves nothing and holds nobody up", async () => {
+  await t.test("leaves nothing of a failed order among others, which go on", async () => {
     const other = await world.host({ gpus: 1 });
     const elsewhere = await volumeOffer(world, other);
     const offers = await world.offersOf(host);
@@ -283,7 +287,7 @@ test("creating an instance", async (t) => {
       leases: before["leases"]! + 1n,
       idempotency: before["idempotency"]! + 1n,
     });
-    assert.equal((await ask(2, "bad", {})).status, 200, "its key may be used again");
+    assert.equal((await ask(2, "bad", {})).status, 200, "its idempotency key may be used again");
   });
 
   await world.assertBooks();
@@ -304,7 +308,7 @@ test("a repeated creation", async (t) => {
     });
   const instances = async () => (await countRows(world))["instances"];
 
-  await t.test("returns the same bytes and makes no second instance", async () => {
+  await t.test("returns the same bytes and creates no second instance", async () => {
     const [first, second] = [await ask("a", 1), await ask("a", 1)];
     assert.equal(first.status, 200);
     assert.equal(second.text, first.text);
@@ -316,7 +320,7 @@ test("a repeated creation", async (t) => {
     assert.deepEqual([answer.status, answer.body.error], [409, "idempotency_key_reused"]);
   });
 
-  await t.test("in the same moment makes one instance", async () => {
+  await t.test("in the same moment creates one instance", async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => ask("b", 2)));
     assert.deepEqual(new Set(answers.map((answer) => answer.text)).size, 1, answers.map(({ text }) => text).join("\n"));
     assert.equal(answers[0]?.status, 200);

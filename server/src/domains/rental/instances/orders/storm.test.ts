@@ -15,9 +15,9 @@ const RUSHES = 125;
 /** Attempts under way at once in each process; 4,000 make a million in all. */
 const RUSH = Number(process.env["BERTH_STORM_RUSH"] ?? 800);
 const ATTEMPTS = RUSHES * PROCESSES * RUSH;
-/** How many of the offers that it saw last a crowd remembers. */
+/** Offers that a crowd remembers of those that it saw last. */
 const KNOWN_OFFERS = 10;
-/** From one rush to the next. */
+/** Milliseconds from one rush to the next. */
 const TICK_MS = 10;
 
 type Tally = {
@@ -49,7 +49,7 @@ function countOutcome(tally: Tally, users: readonly TestCaller[], { attemptCount
   }
 }
 
-/** Some renters leave, and the hosts do what they have been asked for so far; all that while others rent. */
+/** Some renters leave, and the hosts do what they were ordered; all that while others rent. */
 async function freeSome(world: TestApp, hosts: readonly FakeHost[], tally: Tally, turn: number): Promise<void> {
   const { rows } = await world.env.pool.query<{ id: number }>("select id from instances where phase = 'running'");
   const leaving = rows.filter(({ id }) => (id + turn) % 2 === 0 && tally.ownerOf.has(id));
@@ -103,7 +103,7 @@ async function storm(world: TestApp, hosts: readonly FakeHost[], users: readonly
   try {
     for (let turn = 0; turn < RUSHES; turn += 1) {
       const live = await Promise.all(hosts.map((host) => world.offersOf(host)));
-      // Most want what is for rent, and some what was a moment ago.
+      // Most order present offers, and some order offers of a moment ago.
       known = [...new Set([...live.flatMap((offers) => [...offers.values()]), ...known])].slice(0, KNOWN_OFFERS);
       world.clock.jump(TICK_MS);
       const rush: Rush = { offerIds: known, attemptCount: RUSH, nowMs: world.clock.now().getTime() };
@@ -113,7 +113,7 @@ async function storm(world: TestApp, hosts: readonly FakeHost[], users: readonly
       while (!isOver);
       for (const outcome of await rushes) countOutcome(tally, users, outcome);
     }
-    // Bids that the last rush displaced leave, so that who displaced them has their devices.
+    // Bids that the last rush displaced leave, so that the higher claims get their devices.
     await freeSome(world, hosts, tally, 0);
   } finally {
     for (const crowd of crowds) crowd.disconnect();
@@ -121,7 +121,7 @@ async function storm(world: TestApp, hosts: readonly FakeHost[], users: readonly
   return tally;
 }
 
-test(`of ${ATTEMPTS} attempts to rent a few GPUs, through two processes at once, none sells a GPU twice`, async (t) => {
+test(`${ATTEMPTS} attempts to rent a few GPUs, through two processes at once, sell no GPU twice`, async (t) => {
   const world = await testApp(t);
   const hosts = [await world.host({ gpus: 4 }), await world.host({ gpus: 3 })];
   const users = await Promise.all(Array.from({ length: 8 }, () => world.caller({ dollars: 100_000 })));

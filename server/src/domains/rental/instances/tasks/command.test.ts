@@ -16,7 +16,7 @@ test("a command is split into words as a shell would, quotes included", () => {
   }
 });
 
-test("what needs a shell is refused by the name of the character", () => {
+test("a command that needs a shell is refused by the name of the character", () => {
   for (const [command, character] of [
     ["ls | rm", "|"],
     ["ls; rm -rf /", ";"],

@@ -27,7 +27,7 @@ async function aVolume(world: TestApp, user: TestCaller, host: FakeHost): Promis
   return rows[0]?.id ?? 0;
 }
 
-test("a copy between two instances is done by their host, and followed at the destination", async (t) => {
+test("a copy between two instances is done by their host, and shown at the destination", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const [from, to] = [await rentAndRun(world, user, host), await rentAndRun(world, user, host)];
@@ -48,19 +48,19 @@ test("a copy between two instances is done by their host, and followed at the de
   await host.progress(task.task_id, "45% of 3 GB");
   assert.equal((await show(world, user, to)).status_msg, `copying ${note}: 45% of 3 GB`);
   await host.progress(task.task_id, "Error: permission denied");
-  assert.equal((await show(world, user, to)).status_msg, `copying ${note}`, "no host makes it look like a failure");
+  assert.equal((await show(world, user, to)).status_msg, `copying ${note}`, "no host can make it look like a failure");
   await host.answer(task.task_id, "3 GB in 10 s");
   assert.equal((await show(world, user, to)).status_msg, `copy ${note} is complete`);
   const page = await world.call({ url: "/api/v1/instances/", secret: user.secret });
   const texts = page.body.instances.map((row: { status_msg: string }) => row.status_msg);
-  assert.deepEqual(texts, [idle[0], `copy ${note} is complete`], "in lists too, and at the source nothing");
+  assert.deepEqual(texts, [idle[0], `copy ${note} is complete`], "in lists too, and not at the source");
   world.clock.jump(60_000);
   assert.equal((await show(world, user, to)).status_msg, idle[1]);
   assert.deepEqual(await world.runLoop("delete-expired-tasks"), { deleted: 1 });
   assert.deepEqual(world.complaints, []);
 });
 
-test("one that came to nothing says why, for a minute", async (t) => {
+test("a failed copy shows the reason for a minute", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -102,7 +102,7 @@ test("volumes of the same host are copied from and to", async (t) => {
   assert.deepEqual(await host.cancelled(), [second?.task_id]);
 });
 
-test("a copy is cancelled by its destination, on the host at once or when it is back", async (t) => {
+test("a copy is cancelled by its destination, on the host at once or when it reconnects", async (t) => {
   const world = await testApp(t);
   const [host, user, stranger] = [await world.host(), await world.caller(), await world.caller()];
   const [from, to] = [await rentAndRun(world, user, host), await rentAndRun(world, user, host)];
@@ -133,7 +133,7 @@ test("a copy is cancelled by its destination, on the host at once or when it is 
   assert.equal((await host.tasks(0)).length, 0);
 });
 
-test("what cannot be copied is refused with what can be", async (t) => {
+test("a copy between other places is refused with the possible ones", async (t) => {
   const world = await testApp(t);
   const [host, user, stranger] = [await world.host({ gpus: 4 }), await world.caller(), await world.caller()];
   const [id, theirs] = [await rentAndRun(world, user, host), await rentAndRun(world, stranger, host)];
@@ -166,12 +166,12 @@ test("what cannot be copied is refused with what can be", async (t) => {
   await host.disconnect();
   world.clock.jump(61_000);
   assert.deepEqual([(await copy(world, user, right)).body.error], ["host_offline"]);
-  assert.equal((await host.tasks(0)).length, 0, "nothing was asked of anybody");
+  assert.equal((await host.tasks(0)).length, 0, "no host got a task");
   await destroy(world, user, id);
   assert.equal((await copy(world, user, right)).status, 404);
 });
 
-test("a copy to another machine is asked of both hosts, and over when one of them says so", async (t) => {
+test("a copy to another machine is a task of both hosts, and over when one of them reports its end", async (t) => {
   const world = await testApp(t);
   const [here, there, user] = [await world.host(), await world.host(), await world.caller()];
   const [from, to] = [await rentAndRun(world, user, here), await rentAndRun(world, user, there)];

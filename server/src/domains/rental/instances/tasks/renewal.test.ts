@@ -22,7 +22,7 @@ async function report(
   await host.report([{ instance_id: id, generation, state, status_msg: text }]);
 }
 
-test("recycling makes the container anew in place, and shows it", async (t) => {
+test("recycling creates the container again in place, and shows it", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -47,7 +47,7 @@ test("recycling makes the container anew in place, and shows it", async (t) => {
   await host.synced();
   assert.equal(host.order(id)?.revision, after?.revision, "a reboot keeps the container");
   assert.equal(await status(), "rebooting");
-  assert.equal((await recycle(world, user, id)).status, 200, "on its way up it is made anew all the same");
+  assert.equal((await recycle(world, user, id)).status, 200, "a starting one is created again as well");
   await host.synced();
   assert.equal(host.order(id)?.revision, (after?.revision ?? 0) + 1);
   await host.obey();
@@ -55,7 +55,7 @@ test("recycling makes the container anew in place, and shows it", async (t) => {
   await world.assertBooks();
 });
 
-test("a run in place that cannot come up says so", async (t) => {
+test("a run in place that cannot start shows the reason", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -70,7 +70,7 @@ test("a run in place that cannot come up says so", async (t) => {
   }
 });
 
-test("what does not run, is not the caller's or is going away is not recycled", async (t) => {
+test("only the caller's own running instance is recycled", async (t) => {
   const world = await testApp(t);
   const [host, user, stranger] = [await world.host(), await world.caller(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -95,7 +95,7 @@ test("what does not run, is not the caller's or is going away is not recycled", 
   assert.equal((await update(world, user, id, { image: "alpine" })).status, 404);
 });
 
-test("other settings make a running container anew, and disk and label stay", async (t) => {
+test("other settings create a running container again, and disk and label stay", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host, { disk: 20, label: "mine", env: "-e A=1 -e B=2", onstart: "true" });
@@ -132,7 +132,7 @@ test("a stopped instance has its new settings at its next start", async (t) => {
   assert.equal((await show(world, user, never)).image_uuid, "alpine:latest");
 });
 
-test("a template is taken by its hash, or by its id where it may be seen", async (t) => {
+test("a template is taken by its hash, or by its id if it is visible", async (t) => {
   const world = await testApp(t);
   const [host, user, stranger] = [await world.host(), await world.caller(), await world.caller()];
   const id = await rentAndRun(world, user, host, { env: "-e OWN=1" });

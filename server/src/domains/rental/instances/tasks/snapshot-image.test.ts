@@ -25,7 +25,7 @@ test("credentials are for the registry that the snapshot goes to", () => {
   assert.equal(own.registry_auth?.serveraddress, "r.example:5000");
 });
 
-test("what is no repository, and half of a login, is refused by its field", () => {
+test("an invalid repository, and half of a login, are refused by their field", () => {
   for (const [request, field] of [
     [{}, "personal_repo"],
     [{ personal_repo: " " }, "personal_repo"],

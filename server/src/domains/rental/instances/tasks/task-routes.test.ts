@@ -7,7 +7,7 @@ import { destroy, rent, rentAndRun, setState, show } from "../../../../../../tes
 const execute = (id: number) => `/api/v0/instances/command/${id}/`;
 const snapshot = (id: number) => `/api/v0/instances/take_snapshot/${id}/`;
 
-test("the logs of an instance are asked of its host at once, and fetched without a key when they are there", async (t) => {
+test("the logs of an instance are requested from its host at once, and fetched without a key when they have arrived", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -32,13 +32,13 @@ test("the logs of an instance are asked of its host at once, and fetched without
   assert.deepEqual(
     [ready.headers["x-content-type-options"], ready.headers["cache-control"]],
     ["nosniff", "no-store"],
-    "no browser takes it for a page",
+    "no browser treats it as a page",
   );
   const head = await world.call({ method: "HEAD", url: path });
   assert.deepEqual([head.status, head.text], [200, ""]);
 
   await host.answer(task.task_id, "something else", { is_success: false });
-  assert.equal((await fetchResult(world, path)).text, ready.text, "an answer that comes again changes nothing");
+  assert.equal((await fetchResult(world, path)).text, ready.text, "a repeated answer changes nothing");
   world.clock.jump(599_000);
   assert.equal((await fetchResult(world, path)).status, 200);
   world.clock.jump(2_000);
@@ -47,7 +47,7 @@ test("the logs of an instance are asked of its host at once, and fetched without
   assert.deepEqual(world.complaints, []);
 });
 
-test("two results do not mix, and the sentence of one that came to nothing is a result too", async (t) => {
+test("two results do not mix, and the message of a failed one is a result too", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -67,7 +67,7 @@ test("two results do not mix, and the sentence of one that came to nothing is a 
   }
 });
 
-test("a command is run in words, on what is stopped too, and only ls, rm and du are commands", async (t) => {
+test("a command runs as words, on a stopped instance too, and only ls, rm and du are commands", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -99,7 +99,7 @@ test("a command is run in words, on what is stopped too, and only ls, rm and du 
   assert.deepEqual([elsewhere.status, elsewhere.body.error], [400, "invalid_request"], "as everywhere else");
 });
 
-test("what cannot be asked for is refused by its field", async (t) => {
+test("an invalid task is refused by its field", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -124,7 +124,7 @@ test("what cannot be asked for is refused by its field", async (t) => {
   }
 });
 
-test("an instance of somebody else, a destroyed one and none look the same", async (t) => {
+test("another user's instance, a destroyed one and an absent one get the same answer", async (t) => {
   const world = await testApp(t);
   const [host, user, stranger] = [await world.host(), await world.caller(), await world.caller()];
   const [id, gone] = [await rentAndRun(world, user, host), await rentAndRun(world, user, host)];
@@ -147,7 +147,7 @@ test("an instance of somebody else, a destroyed one and none look the same", asy
   assert.equal((await askLogs(world, writer, id)).status, 403, "reading logs takes the permission to read");
 });
 
-test("a host that is away, or that has nothing yet, is not waited for", async (t) => {
+test("a task for a disconnected host, or an instance that was never started, is refused at once", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const never = await rent(world, user, host, { target_state: "stopped" });
@@ -163,7 +163,7 @@ test("a host that is away, or that has nothing yet, is not waited for", async (t
   assert.match(away.body.msg, /offline/);
 });
 
-test("a host that connects again is given what it has not answered, and nothing else", async (t) => {
+test("a host that reconnects gets the tasks that it has not answered, and no other", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -172,7 +172,7 @@ test("a host that connects again is given what it has not answered, and nothing 
   assert.ok(first && second);
   await host.answer(first.task_id, "first");
   await askLogs(world, user, id);
-  assert.equal((await host.tasks(3)).length, 3, "what was given once on a connection is not given again there");
+  assert.equal((await host.tasks(3)).length, 3, "a task is sent once on a connection");
   host.terminate();
   await host.connect();
   const again = await host.tasks(2);
@@ -188,11 +188,11 @@ test("a host that connects again is given what it has not answered, and nothing 
   world.clock.jump(601_000);
   await host.connect();
   await host.report(host.obedience());
-  assert.equal((await host.tasks(0)).length, 0, "nobody waits for it any more");
+  assert.equal((await host.tasks(0)).length, 0, "the task is over");
   assert.equal((await fetchResult(world, resultPath(late))).status, 404);
 });
 
-test("a host speaks of its own tasks only", async (t) => {
+test("a host reports on its own tasks only", async (t) => {
   const world = await testApp(t);
   const [host, thief, user] = [await world.host(), await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -221,13 +221,13 @@ test("the address of a result is that of the server as the caller reached it", a
   assert.equal(await originWith({ host: "berth.example:8080" }), "http://berth.example:8080");
   assert.equal(await originWith({ host: "[::1]:8080" }), "http://[::1]:8080");
   const forged = { host: "berth.example", "x-forwarded-host": "evil.example", "x-forwarded-proto": "https" };
-  assert.equal(await originWith(forged), "http://berth.example", "a stranger's word for a proxy's");
+  assert.equal(await originWith(forged), "http://berth.example", "a forged header of a stranger");
   for (const text of ["a b", "me@evil.example", "evil.example/x", "x?y"]) {
     assert.match(await originWith({ host: text }), /^http:\/\/127\.0\.0\.1(:\d+)?$/, text);
   }
 });
 
-test("a repeated request is one task, and one user cannot bury a host in them", async (t) => {
+test("a repeated request is one task, and a user's open tasks are limited", async (t) => {
   const world = await testApp(t);
   const [host, user, other] = [await world.host(), await world.caller(), await world.caller()];
   const [id, theirs] = [await rentAndRun(world, user, host), await rentAndRun(world, other, host)];
@@ -248,7 +248,7 @@ test("a repeated request is one task, and one user cannot bury a host in them", 
   assert.equal((await fetchResult(world, newest)).status, 404);
 });
 
-test("of requests to hosts that come together no more are under way than one user may have", async (t) => {
+test("tasks that are requested together stay within the limit of one user", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -259,7 +259,7 @@ test("of requests to hosts that come together no more are under way than one use
   assert.deepEqual([accepted.length, refused.length], [1, 15]);
 });
 
-test("a snapshot is pushed with credentials that are stored for nobody to read, and shows how it goes", async (t) => {
+test("a snapshot is pushed with credentials that are stored encrypted, and shows its progress", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];
   const id = await rentAndRun(world, user, host);
@@ -287,7 +287,7 @@ test("a snapshot is pushed with credentials that are stored for nobody to read, 
   assert.equal((await show(world, user, id)).status_msg, "taking a snapshot: pushing layer 2 of 5");
   host.terminate();
   await host.connect();
-  assert.deepEqual((await host.tasks(1))[0]?.action, task.action, "the credentials are still there to open");
+  assert.deepEqual((await host.tasks(1))[0]?.action, task.action, "the credentials still decrypt");
   await host.answer(task.task_id, "done");
   assert.match((await show(world, user, id)).status_msg, /^snapshot to r\.example:5000\/me\/app:\S+ is complete$/);
   const stored = await world.env.pool.query("select sealed_auth from agent_tasks");

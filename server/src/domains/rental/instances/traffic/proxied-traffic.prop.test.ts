@@ -6,12 +6,15 @@ import { belowProxied, COUNTED_LATER_MS } from "./proxied-traffic.ts";
 
 const SECOND_MS = 1_000;
 const SAMPLED_BEFORE_MS = 150 * SECOND_MS;
-/** More than the clocks of any two servers should differ by. */
+/** Larger than any difference between the clocks of two servers. */
 const SKEW_MAX_MS = 20 * SECOND_MS;
 const STARTED_AT = new Date(0);
 const ids = { instanceId: asId<InstanceId>(7), machineId: asId<MachineId>(3), startedAt: STARTED_AT };
 
-/** What a container sends: `afterMs` after what it sent before, and how many of its packets' bytes the proxy carries. */
+/**
+ * Bytes that a container sends: `afterMs` after the previous ones, and the part of its packets' bytes that the proxy
+ * carries.
+ */
 const burst = fc.record({
   afterMs: fc.nat({ max: 600 * SECOND_MS }),
   bytes: fc.bigInt({ min: 0n, max: 200_000_000_000n }),
@@ -19,7 +22,7 @@ const burst = fc.record({
   headerPermille: fc.bigInt({ min: 0n, max: 100n }),
 });
 
-test("a host that counts what its container sent is never flagged, however late it samples and whatever the renter does", () => {
+test("a host that counts what its container sent is never flagged, for any delay of its samples and any traffic of the renter", () => {
   const property = fc.property(
     fc.array(burst, { minLength: 1, maxLength: 30 }),
     fc.nat({ max: 18_000 * SECOND_MS }),
@@ -37,7 +40,7 @@ test("a host that counts what its container sent is never flagged, however late 
         if (atMs <= notedMs) proxiedBytes += (bytes * proxiedPermille) / 1000n;
         if (atMs <= sampledMs) countedBytes += bytes + (bytes * headerPermille) / 1000n;
       }
-      // Counters beyond the declared line are heard only as far as it carries.
+      // Counters beyond the declared uplink count only as far as it carries.
       const carriedBytes = BigInt(countedMs) * BigInt(bytesPerMs);
       const heardSentBytes = countedBytes < carriedBytes ? countedBytes : carriedBytes;
       const run = { ...ids, countedAt: new Date(countedMs), proxiedBytes, heardSentBytes };

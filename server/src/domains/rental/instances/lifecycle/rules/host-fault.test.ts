@@ -16,7 +16,7 @@ function* moves() {
   }
 }
 
-test("a run on a machine in order ends by a fault of its host only when that is lost, or stops or loses it by itself", () => {
+test("a run on a healthy machine ends by a fault of its host only when the host is lost, or stops or loses the run", () => {
   for (const move of moves()) {
     const { phase, event } = move;
     const isStopped = phase === "running" && (event === "containerStopped" || event === "containerAbsent");
@@ -25,7 +25,7 @@ test("a run on a machine in order ends by a fault of its host only when that is 
   }
 });
 
-test("a run that ends while its GPUs are sick ends by that, whoever ends it, and one that goes on does not", () => {
+test("a run that ends while its GPUs are sick ends by that fault for any cause, and a run that goes on has no fault", () => {
   for (const move of moves()) {
     const isEnd = UP.includes(move.phase) && !UP.includes(move.to);
     const fault = faultOf({ ...move, deviceProblem: "GPU 0: too hot" });

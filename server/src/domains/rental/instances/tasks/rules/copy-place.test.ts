@@ -14,7 +14,7 @@ test("an id names an instance, bare or as C., or a volume as V.", () => {
   }
 });
 
-test("what is no id is refused by its field, with what can be done instead", () => {
+test("an invalid id is refused by its field, with the alternatives", () => {
   for (const [value, reason] of [
     [undefined, /own computer/],
     [null, /own computer/],
@@ -57,7 +57,7 @@ test("a path is normal and absolute, and a slash at its end stays", () => {
   }
 });
 
-test("nothing is copied into itself", () => {
+test("a copy into itself is refused", () => {
   const at = (path: string, id = 1) => ({ kind: "instance" as const, id, path });
   for (const [from, to] of [
     ["/a", "/a"],

@@ -8,7 +8,7 @@ const DOLLAR = 1_000_000_000n;
 const rules = { baseNanos: 2n * DOLLAR, sharePermille: 4000 };
 const FRESH: TrafficState = { limitNanos: undefined, spentNanos: 0n, leftNanos: undefined, leftAtMs: 0n };
 
-/** Charges what is wanted after each stretch of running, as far as the budget bears it; returns what was charged. */
+/** Charges the wanted traffic after each stretch of running, as far as the budget allows; returns the charges. */
 function play(
   priceNanosPerHour: bigint,
   steps: readonly { readonly ranMs: bigint; readonly wanted: bigint }[],
@@ -52,7 +52,7 @@ test("a job that downloads at 1 Gbit/s for a month at an honest price never meet
   assert.equal(play((3n * DOLLAR) / 10n, steps), 24n * 30n * ((450n * DOLLAR) / 500n));
 });
 
-test("a limit that the renter set is what traffic may cost in all, whatever the instance costs", () => {
+test("a limit that the renter set bounds all traffic costs, at any price of the instance", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: DOLLAR }), fc.bigInt({ min: 0n, max: DOLLAR }), (limitNanos, spentNanos) => {
       const state = { ...FRESH, limitNanos, spentNanos };
