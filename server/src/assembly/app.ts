@@ -22,7 +22,7 @@ import {
   UNNAMED_SELLER,
   type Seller,
 } from "../domains/money/invoices/index.ts";
-import { contractRoutes } from "../domains/money/deposits/index.ts";
+import { depositRoutes } from "../domains/money/deposits/index.ts";
 import { hostingRoutes } from "../domains/supply/listings/index.ts";
 import {
   requireReachableRegistry,
@@ -285,7 +285,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   });
   instanceTaskRoutes(http, { means: { random, sealer }, view });
   resultRoutes(http);
-  contractRoutes(http, { settle: settleInstance, lockSpendable, accrualOf: depositAccrualOf });
+  depositRoutes(http, { settle: settleInstance, lockSpendable, accrualOf: depositAccrualOf });
   arrearsRoutes(http);
   freezeRoutes(http, { identities, wakeEnforcer });
   capRoutes(http);

@@ -7,7 +7,7 @@ import type { Database } from "../../db/connect.ts";
 import { IP_HISTORY_FLUSH_MS, type IpHistory } from "../../domains/people/accounts/index.ts";
 import { invoiceLoops, moveCredit, type Seller } from "../../domains/money/invoices/index.ts";
 import { arrearsLoops, capLoops } from "../../domains/money/limits/index.ts";
-import { contractLoops } from "../../domains/money/deposits/index.ts";
+import { depositLoops } from "../../domains/money/deposits/index.ts";
 import { creditNotificationLoop } from "../../domains/money/invoices/index.ts";
 import {
   defaultJobLoop,
@@ -100,7 +100,7 @@ export function listLoops(
     lowerPricesLoop({ database, clock }),
     ...hostingNotificationLoops({ database, clock }),
     creditNotificationLoop({ database, clock }),
-    ...contractLoops({ database, clock }),
+    ...depositLoops({ database, clock }),
     ...taskLoops({ database, clock }),
     ...teamLoops({ database, clock, moveCredit }),
     ...volumeLoops({ database, clock }),

@@ -15,7 +15,7 @@ const DELETIONS_PER_RUN = 100;
 type Deps = { readonly database: Database; readonly clock: Clock };
 
 /** Loops that follow the end dates, price changes and deposits of rentals. */
-export function contractLoops({ database, clock }: Deps): readonly Loop[] {
+export function depositLoops({ database, clock }: Deps): readonly Loop[] {
   const inTransactions = async <T>(found: readonly T[], work: (tx: Tx, one: T) => Promise<boolean>) => {
     let count = 0;
     for (const one of found) if (await withTransaction(database, clock, (tx) => work(tx, one))) count += 1;

@@ -26,18 +26,18 @@ import { viewBalance, viewIncrease, viewPrepaid } from "./views.ts";
  * Use cases of the charging domain, which imports this domain and so cannot be imported here. `settle` charges what was
  * used so far.
  */
-export type ContractPorts = {
+export type DepositPorts = {
   readonly settle: Settle;
   readonly lockSpendable: LockSpendable;
   readonly accrualOf: DepositAccrualOf;
 };
 
-export function contractRoutes(scope: HttpScope, ports: ContractPorts): void {
+export function depositRoutes(scope: HttpScope, ports: DepositPorts): void {
   registerDeposits(scope, ports);
   registerPriceIncreases(scope);
 }
 
-function registerDeposits({ app, database, clock, mutate }: HttpScope, ports: ContractPorts): void {
+function registerDeposits({ app, database, clock, mutate }: HttpScope, ports: DepositPorts): void {
   const { accrualOf } = ports;
   app.put(
     "/api/v0/instances/prepay/:id/",

@@ -33,8 +33,8 @@ const CLOCKS_APART_MS = 60_000;
 /** No container engine creates a disk, a network and a process in less. */
 const FASTEST_START_MS = 100;
 /** Allows for traffic of the machine beside its uplink, and for samples from before the uplink was measured. */
-const BEYOND_LINE = 2n;
-export const LINE_SLACK_BYTES = 10_000_000_000n;
+const BEYOND_UPLINK = 2n;
+export const UPLINK_SLACK_BYTES = 10_000_000_000n;
 
 /** A report on a run, and the server whose clock noted its time. */
 export type Heard = Said & { readonly byClock: number | undefined };
@@ -45,19 +45,19 @@ export type Heard = Said & { readonly byClock: number | undefined };
 export function contradictionsOf(
   run: Run,
   heard: Heard,
-  line: Pick<Allowance, "receivedBytesPerMs" | "sentBytesPerMs">,
+  uplink: Pick<Allowance, "receivedBytesPerMs" | "sentBytesPerMs">,
 ): readonly Contradiction[] {
-  return [...beyondLine(run, heard, line), ...beforeOrder(run, heard), ...unreached(run, heard)];
+  return [...beyondUplink(run, heard, uplink), ...beforeOrder(run, heard), ...unreached(run, heard)];
 }
 
-function beyondLine(
+function beyondUplink(
   { instanceId, machineId, startedAt }: Run,
   { receivedBytes, sentBytes, at }: Said,
   { receivedBytesPerMs, sentBytesPerMs }: Pick<Allowance, "receivedBytesPerMs" | "sentBytesPerMs">,
 ): readonly Contradiction[] {
   const aliveMs = Math.max(0, at.getTime() - startedAt.getTime());
   const carried = (bytesPerMs: number) =>
-    BigInt(Math.ceil(bytesPerMs)) * BigInt(aliveMs) * BEYOND_LINE + LINE_SLACK_BYTES;
+    BigInt(Math.ceil(bytesPerMs)) * BigInt(aliveMs) * BEYOND_UPLINK + UPLINK_SLACK_BYTES;
   const isBeyond = receivedBytes > carried(receivedBytesPerMs) || sentBytes > carried(sentBytesPerMs);
   if (!isBeyond) return [];
   const facts = { instance_id: instanceId, received_bytes: Number(receivedBytes), sent_bytes: Number(sentBytes) };

@@ -17,7 +17,7 @@ import { contradictionsOf, type Contradiction } from "./contradictions.ts";
 import { countRun, type Allowance, type Said } from "./rules/counting.ts";
 import { countableMs } from "./start-evidence.ts";
 import type { MovedBytes } from "./traffic/machine-traffic-store.ts";
-import { watchMachineTraffic, type LineRate } from "./traffic/machine-traffic.ts";
+import { watchMachineTraffic, type UplinkRate } from "./traffic/machine-traffic.ts";
 import { listSpokenRuns, storeCounters, type SpokenRun, type RaisedRun, type Usage } from "./run-store.ts";
 import { startMetering, makeDue } from "./settle-store.ts";
 
@@ -33,7 +33,7 @@ export type Counted = {
 /** The speed of an uplink without a known measurement. */
 const MBPS_MAX = 100_000;
 /** An uplink carries more at times than was measured. */
-const LINE_SLACK = 2;
+const UPLINK_SLACK = 2;
 const BYTES_PER_MS_AND_MBPS = 125;
 /** Traffic that may wait for the next settlement; more is charged at once. */
 const UNCHARGED_BYTES_MAX = 1_000_000_000n;
@@ -70,7 +70,7 @@ export async function raiseCounters(tx: Tx, counted: readonly Counted[]): Promis
     raised.map(({ after }) => after),
   );
   await startMetering(tx, raised.flatMap(firstProof));
-  const together = await watchMachineTraffic(tx, movedIn(raised), (id) => rateOf(proofs.lines.get(id)));
+  const together = await watchMachineTraffic(tx, movedIn(raised), (id) => rateOf(proofs.uplinks.get(id)));
   await flagContradictions(tx, [...contradictions, ...together]);
   await makeDue(tx, [...new Set(raised.filter(isDueNow).map(({ before }) => before.instanceId))]);
 }
@@ -107,34 +107,34 @@ type Raised = {
 };
 type Proofs = {
   readonly spans: ReadonlyMap<MachineId, MachineSpans>;
-  readonly lines: ReadonlyMap<MachineId, Line>;
+  readonly uplinks: ReadonlyMap<MachineId, Line>;
 };
 
 async function readProofs(tx: Tx, runs: readonly SpokenRun[]): Promise<Proofs> {
   const machineIds = [...new Set(runs.map((run) => run.machineId))];
   const from = Math.min(...runs.map((run) => run.lastCountedAt.getTime()), tx.now.getTime());
-  const [spans, lines] = [await listSpans(tx.db, machineIds, new Date(from)), await listLines(tx.db, machineIds)];
-  return { spans, lines };
+  const [spans, uplinks] = [await listSpans(tx.db, machineIds, new Date(from)), await listLines(tx.db, machineIds)];
+  return { spans, uplinks };
 }
 
-function allowanceOf(run: SpokenRun, at: Date, { spans, lines }: Proofs): Omit<Allowance, "previousEndAt"> {
+function allowanceOf(run: SpokenRun, at: Date, { spans, uplinks }: Proofs): Omit<Allowance, "previousEndAt"> {
   const own = spans.get(run.machineId) ?? { spans: [], lastSeenAt: at };
   const to = earliest([at, run.endAt, run.closedAt, run.nextMeteredFromAt, run.chargeableUntilAt]);
   const covered = coveredParts(own.spans, own.lastSeenAt, { from: run.lastCountedAt, to });
-  const line = lines.get(run.machineId);
+  const uplink = uplinks.get(run.machineId);
   return {
     coveredMs: lengthMs(covered),
     nextMeteredFromAt: run.nextMeteredFromAt,
     chargeableUntilAt: run.chargeableUntilAt,
     notBefore: run.notRunningAt,
     countableMs: countableMs(run, at),
-    ...rateOf(line),
+    ...rateOf(uplink),
   };
 }
 
 /** The believed speed of an uplink: more than was declared, because uplinks carry more at times. */
-export function rateOf(line: Line | undefined): LineRate {
-  return { receivedBytesPerMs: bytesPerMs(line?.downMbps), sentBytesPerMs: bytesPerMs(line?.upMbps) };
+export function rateOf(uplink: Line | undefined): UplinkRate {
+  return { receivedBytesPerMs: bytesPerMs(uplink?.downMbps), sentBytesPerMs: bytesPerMs(uplink?.upMbps) };
 }
 
 /** The bytes newly reported for each machine; machines without any are left out. */
@@ -159,7 +159,7 @@ function countedUntil({ meteredFromAt, runningMs }: Pick<SpokenRun, "meteredFrom
 }
 
 function bytesPerMs(mbps: number | undefined): number {
-  const carried = mbps === undefined || mbps === 0 ? MBPS_MAX : Math.min(MBPS_MAX, mbps * LINE_SLACK);
+  const carried = mbps === undefined || mbps === 0 ? MBPS_MAX : Math.min(MBPS_MAX, mbps * UPLINK_SLACK);
   return carried * BYTES_PER_MS_AND_MBPS;
 }
 

@@ -1,6 +1,6 @@
 export { keepBackground, listOutOfStep, removeBackground } from "./rentals/background-service.ts";
 export { findMachinesFor, type MachinesFor } from "./orders/barred-images.ts";
-export { takeEndingContracts } from "./rentals/ending-store.ts";
+export { takeEndingRentals } from "./rentals/ending-store.ts";
 export { certificateRoutes } from "./access/certificate-routes.ts";
 export { rootCertificate } from "./access/certificate-service.ts";
 export { subjectOf } from "./access/certificates.ts";

@@ -228,7 +228,7 @@ test("listing instances", async (t) => {
     ids.splice(place, 1);
   });
 
-  await t.test("limits as the contract has them", async () => {
+  await t.test("follows the limits of the published contract", async () => {
     for (const [limit, found] of [
       ["100", 25],
       ["0", 5],

@@ -250,7 +250,7 @@ export const CreateAnswer = model("NewInstance", {
   storage_cost: Type.Optional(Type.Number({ description: "Dollars per GB and month of the disk." })),
   inet_up_cost: Type.Optional(Type.Number({ description: "Dollars per GB sent." })),
   inet_down_cost: Type.Optional(Type.Number({ description: "Dollars per GB received." })),
-  end_date: Type.Optional(Type.Number({ description: "Unix time at which the contract ends." })),
+  end_date: Type.Optional(Type.Number({ description: "Unix time at which the rental ends." })),
 });
 
 /** The body of one creation, which can also be a dry run. */

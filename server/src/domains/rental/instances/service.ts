@@ -39,7 +39,7 @@ import {
   setLabel as storeLabel,
 } from "./store.ts";
 import { applyHappenings, noSuchInstance } from "./lifecycle/transitions.ts";
-import { listStandings } from "./bids/rank-service.ts";
+import { listRanks } from "./bids/rank-service.ts";
 import { requireTrafficRoom } from "./traffic/traffic-limit.ts";
 import { instanceRecord, type InstanceRecord } from "./views.ts";
 import { requireSoleWriter } from "./lifecycle/writers.ts";
@@ -110,7 +110,7 @@ export async function startInstance(tx: Tx, request: InstanceRequest): Promise<v
  * Replaces the hold of an instance by one at another price, if it has one: never less than that, since it covers
  * accrued use. The next settlement, which is due now, adjusts it.
  */
-export async function setCreditAsideAnew(tx: Tx, instance: Instance, what: string): Promise<void> {
+export async function renewHold(tx: Tx, instance: Instance, what: string): Promise<void> {
   const { holdId } = instance;
   if (holdId === undefined || (await isHeldUntilStopped(tx.db, holdId))) return;
   await setAsideAnew(tx, instance, what);
@@ -277,7 +277,7 @@ async function recordsOf(
   if (instances.length === 0) return [];
   const ids = instances.map((instance) => instance.id);
   const machineIds = [...new Set(instances.map((instance) => instance.machineId))];
-  const [machines, maintenances, volumes, proxyPorts, notes, usage, deposits, standings] = await Promise.all([
+  const [machines, maintenances, volumes, proxyPorts, notes, usage, deposits, ranks] = await Promise.all([
     describeMachines(db, machineIds),
     listMaintenances(db, machineIds, now),
     listFilling(db, ids),
@@ -291,7 +291,7 @@ async function recordsOf(
       db,
       instances.filter((instance) => instance.discountPpm > 0),
     ),
-    listStandings(db, instances, now),
+    listRanks(db, instances, now),
   ]);
   return instances.flatMap((stored) => {
     const { id } = stored;
@@ -308,7 +308,7 @@ async function recordsOf(
       access,
       note: notes.get(id),
       usage: usage.get(id),
-      standing: standings.get(id),
+      rank: ranks.get(id),
       depositNanos: deposits.get(id),
     };
     return [instanceRecord(instance, surroundings)];

@@ -80,7 +80,7 @@ type Row = {
   readonly is_bid: boolean;
   readonly device_count: number;
   readonly price_nanos_per_hour: bigint;
-  readonly floor: bigint;
+  readonly minimum: bigint;
   readonly generation: number;
   readonly leased: number;
   readonly runs: number;
@@ -91,7 +91,7 @@ type Row = {
 async function rowsOf({ env }: TestApp): Promise<readonly Row[]> {
   const { rows } = await env.pool.query<Row>(
     `select i.id, i.machine_id, i.phase, i.is_bid, i.device_count, i.price_nanos_per_hour, i.generation,
-       i.device_count * m.price_min_bid_nanos_per_hour as floor,
+       i.device_count * m.price_min_bid_nanos_per_hour as minimum,
        (select count(*)::integer from leases l where l.instance_id = i.id and released_at is null
           and l.generation = i.generation) as leased,
        (select count(*)::integer from instance_runs r where r.instance_id = i.id) as runs,
@@ -154,7 +154,7 @@ async function checkSettled({ world, hosts }: Market): Promise<number> {
     const unit = (row: Row) => row.price_nanos_per_hour / BigInt(row.device_count);
     const weaker = running.filter((row) => row.is_bid && (!claim.is_bid || unit(row) < unit(claim)));
     const free = host.gpus.length - count(running);
-    if (claim.is_bid && claim.price_nanos_per_hour < claim.floor) continue;
+    if (claim.is_bid && claim.price_nanos_per_hour < claim.minimum) continue;
     assert.ok(free + count(weaker) < claim.device_count, `instance ${claim.id} waits although it could run`);
   }
   return waiting.length;

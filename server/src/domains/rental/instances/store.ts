@@ -290,7 +290,7 @@ export async function listOverdue(db: Reader, now: Date, limit: number) {
 }
 
 /** Instances that should run although their rental has ended. */
-export async function listEndedContracts(db: Reader, now: Date, limit: number) {
+export async function listEndedRentals(db: Reader, now: Date, limit: number) {
   return db
     .selectFrom("instances")
     .select(["id", "machine_id as machineId"])

@@ -31,7 +31,7 @@ type Surroundings = {
   /** The note on its tasks, for the status message. */
   readonly note: string | undefined;
   /** The rank in the schedule of its machine; undefined for an instance without a claim that could be taken from it. */
-  readonly standing: Standing | undefined;
+  readonly rank: Standing | undefined;
 };
 
 /** Access to the instance beside its own ports. Only its owner sees the record, and so the token. */
@@ -54,8 +54,8 @@ export function viewInstanceKeys(keys: readonly InstanceSshKey[]) {
 
 /** The API's record of an instance, in dollars, MB, GB and seconds since 1970. */
 export function instanceRecord(instance: OpenedInstance, surroundings: Surroundings) {
-  const { machine, volumes, now, access, note, standing } = surroundings;
-  const status = statusOf(instance, { isReachable: isReachable(machine, now), now, note, standing });
+  const { machine, volumes, now, access, note, rank } = surroundings;
+  const status = statusOf(instance, { isReachable: isReachable(machine, now), now, note, rank });
   return {
     id: instance.id,
     ...status,
@@ -81,8 +81,8 @@ export function instanceRecord(instance: OpenedInstance, surroundings: Surroundi
     ...boardFields(instance, machine),
     ...usageFields(instance, machine, status.actual_status === "running" ? surroundings.usage : undefined),
     ...priceFields(instance, surroundings),
-    interruption: viewInterruption(instance, standing),
-    waiting_for: viewWaiting(instance, machine.isConnected, standing),
+    interruption: viewInterruption(instance, rank),
+    waiting_for: viewWaiting(instance, machine.isConnected, rank),
     maintenance: surroundings.maintenances.map(toMaintenance),
     volume_info: volumes.map(toVolumeInfo),
     actions: actionsOf(instance),
@@ -234,7 +234,7 @@ function perUnit(value: number, units: number): number {
 
 function priceFields(
   instance: Instance,
-  { machine, depositNanos, standing }: Pick<Surroundings, "machine" | "depositNanos" | "standing">,
+  { machine, depositNanos, rank }: Pick<Surroundings, "machine" | "depositNanos" | "rank">,
 ) {
   const { gpu } = machine;
   const discountRate = instance.discountPpm / 1e6;
@@ -253,7 +253,7 @@ function priceFields(
   return {
     dph_base: gpuPerHour,
     dph_total: gpuPerHour + diskPerHour,
-    min_bid: toDollars(standing?.bidToRunNanos ?? machine.priceMinBidNanosPerHour * BigInt(instance.deviceCount)),
+    min_bid: toDollars(rank?.bidToRunNanos ?? machine.priceMinBidNanosPerHour * BigInt(instance.deviceCount)),
     storage_cost: toDollars(instance.storageNanosPerGbMonth),
     storage_total_cost: diskPerHour,
     vram_costperhour: perUnit(gpuPerHour, ((gpu?.memory_mb ?? 0) * instance.deviceCount) / 1000),

@@ -3,7 +3,7 @@ import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
 import { takeEndingListings, takeLostMachines, takeReturnedMachines, type ToldMachine } from "../hosts/index.ts";
-import { listRentals, takeEndingContracts } from "../../rental/instances/index.ts";
+import { listRentals, takeEndingRentals } from "../../rental/instances/index.ts";
 import { postNotifications, type Notification } from "../../notifications/index.ts";
 
 const ROWS_PER_RUN = 500;
@@ -103,7 +103,7 @@ async function tellBoth(
 
 async function tellEndingContracts(tx: Tx): Promise<number> {
   const before = new Date(tx.now.getTime() + CONTRACT_AHEAD_MS);
-  const contracts = await takeEndingContracts(tx, before, ROWS_PER_RUN);
+  const contracts = await takeEndingRentals(tx, before, ROWS_PER_RUN);
   await postNotifications(
     tx,
     contracts.map(({ id, userId, endAt }) => {

@@ -93,7 +93,7 @@ export async function auditArrears(db: Reader, tally: Tally, { transfers: range 
     const problem = "there are no arrears for which it was written off";
     reportOf(tally, `transfer ${id}`)("arrears", { problem, stored: key, expected: "arrears" });
   }
-  const open = new Map(arrears.filter(({ isOpen }) => isOpen).map((one) => [one.userId, one.floorNanos]));
+  const open = new Map(arrears.filter(({ isOpen }) => isOpen).map((one) => [one.userId, one.minBalanceNanos]));
   for (const userId of new Set([...open.keys(), ...floors.keys()])) {
     compare(reportOf(tally, `credit of user ${userId}`), "arrears", "it may go below zero by something else", {
       stored: floors.get(userId) ?? 0n,

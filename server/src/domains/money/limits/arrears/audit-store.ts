@@ -8,7 +8,7 @@ export type AuditedArrears = {
   readonly userId: UserId;
   readonly isOpen: boolean;
   /** The lowest balance that the account may have meanwhile. */
-  readonly floorNanos: bigint;
+  readonly minBalanceNanos: bigint;
   readonly writtenOffNanos: bigint;
 };
 
@@ -18,7 +18,7 @@ export async function listAuditedArrears(
   { since, ids }: { readonly since: Date | undefined; readonly ids: readonly number[] },
 ): Promise<readonly AuditedArrears[]> {
   const { rows } = await sql<AuditedArrears>`
-    select id, user_id as "userId", ended_at is null as "isOpen", floor_nanos as "floorNanos",
+    select id, user_id as "userId", ended_at is null as "isOpen", floor_nanos as "minBalanceNanos",
       written_off_nanos as "writtenOffNanos"
     from arrears
     where ended_at is null or ended_at >= coalesce(${since ?? null}::timestamptz, '-infinity')

@@ -7,7 +7,7 @@ import { findCap, lockCredit, resetAt, type Cap, type CapScope } from "../../led
 import { averageDailySpend } from "./daily-spend-service.ts";
 import { postNotifications } from "../../../notifications/index.ts";
 import { endUnusedVolumes, listStoredVolumes, type StoredVolume } from "../../../supply/volumes/index.ts";
-import { isLifted, REPEATED_DAYS, stateDeletion, type CapStanding } from "./rules/capped.ts";
+import { isLifted, REPEATED_DAYS, stateDeletion, type CapState } from "./rules/capped.ts";
 import {
   cappedDeletedNotification,
   cappedEntryNotification,
@@ -41,7 +41,7 @@ async function listStored(db: Reader, userId: UserId, scope: CapScope): Promise<
   return { instances, volumes, nanosPerHour };
 }
 
-function standingOf({ limit, spent, held, period }: Cap, now: Date): CapStanding {
+function stateOf({ limit, spent, held, period }: Cap, now: Date): CapState {
   return { limitNanos: limit, roomNanos: limit - spent - held, resetsAt: resetAt(period, now) };
 }
 
@@ -56,7 +56,7 @@ export async function enterCapArrears(tx: Tx, { userId, id }: Pick<Cap, "userId"
   const dailySpendNanos = await averageDailySpend(tx, userId);
   const since = new Date(tx.now.getTime() - REPEATED_DAYS * DAY_MS);
   const deleteAt = stateDeletion(tx.now, {
-    cap: standingOf(cap, tx.now),
+    cap: stateOf(cap, tx.now),
     storageNanosPerHour: nanosPerHour,
     averageDailySpendNanos: dailySpendNanos,
     statedBefore: await findStated(tx.db, { userId, scope, since }),
@@ -80,7 +80,7 @@ export async function followCapArrears(tx: Tx, capId: LedgerCapId): Promise<CapS
   const stored = await listStored(tx.db, userId, scope);
   // The cap is read without a lock, because instances are locked before the ledger.
   const cap = await findCap(tx.db, userId, capId, tx.now);
-  if (isLifted(cap && standingOf(cap, tx.now), stored.nanosPerHour)) {
+  if (isLifted(cap && stateOf(cap, tx.now), stored.nanosPerHour)) {
     await endCapArrears(tx, arrears.id, "lifted");
     return "lifted";
   }

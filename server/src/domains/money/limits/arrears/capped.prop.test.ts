@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isLifted, stateDeletion, type CapStanding } from "./rules/capped.ts";
+import { isLifted, stateDeletion, type CapState } from "./rules/capped.ts";
 import { graceHours } from "./rules/grace.ts";
 
 const HOUR_MS = 3_600_000;
@@ -14,7 +14,7 @@ const limits = fc.bigInt({ min: 0n, max: 10n ** 18n });
 const resets = fc.option(fc.integer({ min: 1, max: 31 * 24 }), { nil: undefined });
 const stated = fc.option(fc.integer({ min: -336, max: 336 }), { nil: undefined });
 
-function capOf(limitNanos: bigint, roomNanos: bigint, resetHours: number | undefined): CapStanding {
+function capOf(limitNanos: bigint, roomNanos: bigint, resetHours: number | undefined): CapState {
   return { limitNanos, roomNanos, resetsAt: resetHours === undefined ? undefined : after(resetHours) };
 }
 
@@ -90,7 +90,7 @@ test("a cap is never stated and off at the same time", () => {
 });
 
 test("a day's cap that pays for its storage states no deletion, one that never does states one", () => {
-  const cap = (limit: bigint): CapStanding => ({ limitNanos: limit, roomNanos: 0n, resetsAt: after(9) });
+  const cap = (limit: bigint): CapState => ({ limitNanos: limit, roomNanos: 0n, resetsAt: after(9) });
   const entry = { storageNanosPerHour: 10n, averageDailySpendNanos: 0n, statedBefore: undefined };
   assert.equal(stateDeletion(NOW, { ...entry, cap: cap(240n) }), undefined);
   assert.deepEqual(stateDeletion(NOW, { ...entry, cap: cap(239n) }), after(48));

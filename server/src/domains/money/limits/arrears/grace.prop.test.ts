@@ -27,13 +27,13 @@ test("data is kept between two days and two weeks, longer after more spending an
 test("unpaid storage beyond two days is worth at most a tenth of what was paid in, and at most the limit", () => {
   fc.assert(
     fc.property(spends, rates, spends, spends, (spent, rate, paidIn, limit) => {
-      const standing = {
+      const facts = {
         averageDailySpendNanos: spent,
         storageNanosPerHour: rate,
         paidInNanos: paidIn,
         limitNanos: limit,
       };
-      const hours = BigInt((keptUntil(NOW, standing, undefined).getTime() - NOW.getTime()) / HOUR_MS);
+      const hours = BigInt((keptUntil(NOW, facts, undefined).getTime() - NOW.getTime()) / HOUR_MS);
       assert.ok(hours >= 48n && hours <= 336n);
       if (hours > 48n) assert.ok(rate * hours <= paidIn / 10n && rate * hours <= limit && rate * hours <= spent);
     }),
@@ -41,7 +41,7 @@ test("unpaid storage beyond two days is worth at most a tenth of what was paid i
 });
 
 test("arrears that come again within a month keep the time that was stated, and leave two days at least", () => {
-  const standing = {
+  const facts = {
     averageDailySpendNanos: 10n ** 12n,
     storageNanosPerHour: 1n,
     paidInNanos: 10n ** 15n,
@@ -49,9 +49,9 @@ test("arrears that come again within a month keep the time that was stated, and 
   };
   const hours = (until: Date) => (until.getTime() - NOW.getTime()) / HOUR_MS;
   const earlier = (hour: number) => new Date(NOW.getTime() + hour * HOUR_MS);
-  assert.equal(hours(keptUntil(NOW, standing, undefined)), 336);
-  assert.equal(hours(keptUntil(NOW, standing, earlier(100))), 100);
-  assert.equal(hours(keptUntil(NOW, standing, earlier(-100))), 48);
+  assert.equal(hours(keptUntil(NOW, facts, undefined)), 336);
+  assert.equal(hours(keptUntil(NOW, facts, earlier(100))), 100);
+  assert.equal(hours(keptUntil(NOW, facts, earlier(-100))), 48);
 });
 
 test("there is a reminder at half time, and one a day before the end; nothing before, and nothing after", () => {
@@ -70,11 +70,11 @@ test("each drop of credit is told of once below a day and once below an hour, ho
       let drop: Drop | undefined;
       const told: string[] = [];
       for (const hours of hoursLeft) {
-        const standing = { balanceNanos: BigInt(hours) * 7n, nanosPerHour: 7n };
-        const change = followDrop(standing, drop);
+        const facts = { balanceNanos: BigInt(hours) * 7n, nanosPerHour: 7n };
+        const change = followDrop(facts, drop);
         if (change?.tell !== undefined) told.push(`${change.dropCount}:${change.tell}`);
         drop = change ?? drop;
-        assert.equal(followDrop(standing, drop), undefined, "a repeated check changes nothing");
+        assert.equal(followDrop(facts, drop), undefined, "a repeated check changes nothing");
         assert.equal(
           drop?.toldHours !== undefined && hours < 25,
           hours < 24 || (drop?.toldHours !== undefined && hours < 25),

@@ -121,7 +121,7 @@ export async function enterArrears(tx: Tx, userId: UserId): Promise<boolean> {
   };
   const earlier = await findEarlierDeleteAt(tx.db, userId, new Date(tx.now.getTime() - SAME_MATTER_MS));
   const deleteAt = keptUntil(tx.now, custom, earlier);
-  const entry = { userId, beganAt: tx.now, deleteAt, floor: nanos(0n), dailySpendNanos, storageNanosPerHour };
+  const entry = { userId, beganAt: tx.now, deleteAt, minBalance: nanos(0n), dailySpendNanos, storageNanosPerHour };
   const arrears = await insertArrears(tx, entry);
   if (arrears === undefined) return false;
   await postNotifications(tx, entryNotifications(arrears));
@@ -198,10 +198,10 @@ async function deleteAll(tx: Tx, arrears: Arrears, kept: Awaited<ReturnType<type
   if ((await accruedOf(tx.db, tx.now, userId)) > 0n) return "deleting";
   const { balance, held } = await balanceOf(tx.db, userId);
   // Holds are released with the next settlement: with a balance at zero nothing covers them.
-  if (held > 0n && arrears.floor < 0n) return "deleting";
+  if (held > 0n && arrears.minBalance < 0n) return "deleting";
   const owed = balance < 0n ? -balance : 0n;
   // Debt for a disputed payment stays.
-  const loss = nanos(owed < -arrears.floor ? owed : -arrears.floor);
+  const loss = nanos(owed < -arrears.minBalance ? owed : -arrears.minBalance);
   if (loss > 0n) {
     const outcome = await postTransfer(tx, {
       key: `arrears:${arrears.id}:write-off`,

@@ -13,7 +13,7 @@ export type Arrears = {
   /** When everything is deleted unless it is paid. Stated at the beginning, and never moved. */
   readonly deleteAt: Date;
   readonly storageNanosPerHour: Nanos;
-  readonly floor: Nanos;
+  readonly minBalance: Nanos;
 };
 
 export type NewArrears = Omit<Arrears, "id"> & { readonly dailySpendNanos: Nanos };
@@ -28,7 +28,7 @@ export async function insertArrears(tx: Tx, arrears: NewArrears): Promise<Arrear
       delete_at: arrears.deleteAt,
       daily_spend_nanos: arrears.dailySpendNanos,
       storage_nanos_per_hour: arrears.storageNanosPerHour,
-      floor_nanos: arrears.floor,
+      floor_nanos: arrears.minBalance,
     })
     .onConflict((conflict) => conflict.column("user_id").where("ended_at", "is", null).doNothing())
     .returningAll()
@@ -150,6 +150,6 @@ function toArrears(row: Selectable<ArrearsTable>): Arrears {
     beganAt: row.began_at,
     deleteAt: row.delete_at,
     storageNanosPerHour: nanos(row.storage_nanos_per_hour),
-    floor: nanos(row.floor_nanos),
+    minBalance: nanos(row.floor_nanos),
   };
 }

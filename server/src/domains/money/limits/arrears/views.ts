@@ -3,12 +3,12 @@ import { idOfScope, kindOfScope } from "../../ledger/index.ts";
 import type { CappedData } from "./capped-service.ts";
 import type { Arrears } from "./store.ts";
 
-export function viewArrears({ beganAt, deleteAt, storageNanosPerHour, floor }: Arrears) {
+export function viewArrears({ beganAt, deleteAt, storageNanosPerHour, minBalance }: Arrears) {
   return {
     began_at: beganAt.getTime() / 1000,
     delete_at: deleteAt.getTime() / 1000,
     storage_per_hour: toDollars(storageNanosPerHour),
-    floor: toDollars(floor),
+    floor: toDollars(minBalance),
   };
 }
 

@@ -12,7 +12,7 @@ import { until } from "../../../../../../test/support/until.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { countAddressCall } from "../../../supply/hosts/addresses/address-proof-store.ts";
 
-/** A host that has joined, connected from the loopback, which names another public address. */
+/** A joined host, connected from the loopback, that names another public address. */
 async function aClaimingHost(
   app: TestApp,
   public_ipaddr: string,
@@ -67,7 +67,7 @@ test("machines of several hosts behind a proxy that hides them get no certificat
   const request = await anOpensslRequest(await aFolder(t));
   const look = () => app.runLoop("find-shared-addresses");
   const told = () => app.complaints.filter((line) => line.includes("a proxy seems to hide")).length;
-  // One that hides nothing: hosts behind one router name its address, or none that is public.
+  // A router hides nothing: hosts behind it name its address, or none that is public.
   for (const named of ["127.0.0.1", "192.168.1.7"]) await aClaimingHost(app, named);
   assert.deepEqual(await look(), { addresses: 0, machines: 0 });
   assert.equal(await namesOf(app, id, request), "IP Address:127.0.0.1, IP Address:0.0.0.0");
@@ -80,13 +80,13 @@ test("machines of several hosts behind a proxy that hides them get no certificat
   app.clock.jump(86_400_000);
   await look();
   assert.equal(told(), 2);
-  // The operator named the proxy, and it still says of nobody who is behind it.
+  // The operator named the proxy, and it still reports no address for the hosts behind it.
   await app.env.pool.query("update machines set agent_address = null where id = $1", [host.machineId]);
   assert.deepEqual(await look(), { addresses: 1, machines: 1 });
   assert.equal(told(), 3);
 });
 
-/** Listens at the address that a host names, and says what it is given; counts who came. */
+/** Listens at the address that a host names, answers as it is told, and counts the connections. */
 async function aDoor(t: TestContext, address: string) {
   const callers: Socket[] = [];
   const server = createServer((socket) => void callers.push(socket));
@@ -127,7 +127,7 @@ test("a host that answers a call at its public address gets certificates for it,
   assert.equal(await namesOf(app, id, request), "IP Address:127.0.0.1, IP Address:0.0.0.0");
 });
 
-test("who answers a call with anything but the nonce has proven nothing", async (t) => {
+test("an answer to a call with anything but the nonce proves nothing", async (t) => {
   const app = await testApp(t, { notifications: { isPrivateAllowed: true } });
   const door = await aDoor(t, "127.0.0.78");
   const host = await aClaimingHost(app, "127.0.0.78", { address_port: door.port });

@@ -112,7 +112,7 @@ test("attaching and detaching a key reaches the host at once, and does not resta
   await soon("the host to forget the key", () => host.order(id)?.ssh?.authorized_keys.length === 1);
   assert.deepEqual(host.order(id)?.ssh?.authorized_keys, [guest]);
   assert.equal(host.order(id)?.generation, generation);
-  // By its id, as the CLI of the contract names keys of the account.
+  // By its id, as the published CLI names keys of the account.
   assert.equal((await attach(world, user, id, String(ownId))).status, 200);
   const ids = (await keysOf(world, user, id)).map((key: { readonly id: number }) => key.id);
   assert.deepEqual(new Set(ids), new Set([ownId, guestId]));

@@ -3,11 +3,11 @@ import { formatDollars, nanos, type Nanos } from "../../../../base/money.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { BID_MAX_NANOS, readMachineStates, refreshOffers, setLeasePrice } from "../../../supply/market/index.ts";
 import { renewClaim } from "./claim-store.ts";
-import { belowFloor, floorOf } from "./claims.ts";
+import { belowMinBid, minBidOf } from "./claims.ts";
 import type { Instance } from "../instance.ts";
 import { requireOwnInstance } from "../own-spending.ts";
-import { requireInstance, setCreditAsideAnew, type InstanceRequest } from "../service.ts";
-import { listStandings } from "./rank-service.ts";
+import { requireInstance, renewHold, type InstanceRequest } from "../service.ts";
+import { listRanks } from "./rank-service.ts";
 import { setPrice } from "../store.ts";
 import { endTerms } from "../rentals/terms-service.ts";
 import { noSuchInstance, reschedule } from "../lifecycle/transitions.ts";
@@ -27,9 +27,9 @@ export async function changeBid(tx: Tx, request: InstanceRequest, asked: Nanos |
     throw invalid("id", `Instance ${id} is a background job of its own host, so it has no bid.`);
   }
   const machine = (await readMachineStates(tx, [machineId])).get(machineId);
-  const floorNanos = machine === undefined ? 0n : floorOf(machine, deviceCount);
+  const minBidNanos = machine === undefined ? 0n : minBidOf(machine, deviceCount);
   const bid = asked ?? (await bidToRun(tx, instance));
-  if (bid < floorNanos) throw belowFloor(floorNanos, deviceCount);
+  if (bid < minBidNanos) throw belowMinBid(minBidNanos, deviceCount);
   await endTerms(tx, instance);
   await setPrice(tx, id, bid);
   await setLeasePrice(tx, id, bid / BigInt(deviceCount));
@@ -37,12 +37,12 @@ export async function changeBid(tx: Tx, request: InstanceRequest, asked: Nanos |
   await reschedule(tx, [machineId]);
   await refreshOffers(tx, [machineId]);
   // Ledger rows are locked last of all, in every use case.
-  await setCreditAsideAnew(tx, { ...instance, priceNanosPerHour: bid }, "this bid on");
+  await renewHold(tx, { ...instance, priceNanosPerHour: bid }, "this bid on");
 }
 
 async function bidToRun(tx: Tx, instance: Instance): Promise<Nanos> {
-  const standing = (await listStandings(tx.db, [instance], tx.now)).get(instance.id);
-  if (standing?.bidToRunNanos !== undefined) return nanos(standing.bidToRunNanos);
+  const rank = (await listRanks(tx.db, [instance], tx.now)).get(instance.id);
+  if (rank?.bidToRunNanos !== undefined) return nanos(rank.bidToRunNanos);
   throw invalid(
     "price",
     `No bid up to $${formatDollars(BID_MAX_NANOS)} an hour would make instance ${instance.id} run now.`,

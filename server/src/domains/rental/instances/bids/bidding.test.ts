@@ -115,8 +115,8 @@ test("a bid below the host's minimum is refused at creation and later, with the 
   const [host, user] = [await world.host({ gpus: 2 }), await world.caller()];
   for (const more of [{}, { cancel_unavail: true }, { target_state: "stopped" }]) {
     const answer = await askFor(world, user, host, { price: 0.299, size: 2, ...more });
-    const { error, field, min_bid: floor, new_contract: made } = answer.body;
-    assert.deepEqual([answer.status, error, field, floor, made], [400, "bid_below_minimum", "price", 0.3, undefined]);
+    const { error, field, min_bid: minimum, new_contract: made } = answer.body;
+    assert.deepEqual([answer.status, error, field, minimum, made], [400, "bid_below_minimum", "price", 0.3, undefined]);
     assert.match(answer.body.msg, /at least \$0\.3 an hour/);
   }
   const id = await rentAndRun(world, user, host, { price: 0.3, size: 2 });

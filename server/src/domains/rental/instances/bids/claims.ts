@@ -35,12 +35,14 @@ export function machineClaims(
       ...claim,
       // A bid below the host's minimum leaves, even if nobody wants its devices.
       isLeaving:
-        claim.phase === "stopping" || claim.phase === "ending" || (isUnderNotice(claim) && !isAtFloor(claim, state)),
+        claim.phase === "stopping" ||
+        claim.phase === "ending" ||
+        (isUnderNotice(claim) && !reachesMinBid(claim, state)),
       isUnderNotice: isUnderNotice(claim),
       usableCount: (held.get(claim.instanceId) ?? []).filter((lease) => usable.has(lease.deviceId)).length,
       grantedAtMs: claim.grantedAtMs ?? nowMs,
     }));
-  const waiting = claims.filter((claim) => claim.phase === "scheduled" && isAtFloor(claim, state));
+  const waiting = claims.filter((claim) => claim.phase === "scheduled" && reachesMinBid(claim, state));
   return { freeDevices: freeDevices(state), holders, waiting, nowMs, minSliceMs };
 }
 
@@ -49,22 +51,22 @@ function isUnderNotice({ phase }: StoredClaim): boolean {
 }
 
 /** The minimum bid for this many devices of the machine. */
-export function floorOf({ machine }: Pick<MachineState, "machine">, deviceCount: number): bigint {
+export function minBidOf({ machine }: Pick<MachineState, "machine">, deviceCount: number): bigint {
   return machine.priceMinBidNanosPerHour * BigInt(deviceCount);
 }
 
-function isAtFloor(claim: StoredClaim, state: MachineState): boolean {
-  return !claim.isBid || claim.isBackground || claim.priceNanosPerHour >= floorOf(state, claim.deviceCount);
+function reachesMinBid(claim: StoredClaim, state: MachineState): boolean {
+  return !claim.isBid || claim.isBackground || claim.priceNanosPerHour >= minBidOf(state, claim.deviceCount);
 }
 
 /** The refusal of a bid below the host's minimum. */
-export function belowFloor(
-  floorNanos: bigint,
+export function belowMinBid(
+  minBidNanos: bigint,
   deviceCount: number,
   extra: Readonly<Record<string, unknown>> = {},
 ): AppError {
   const devices = deviceCount === 1 ? "this device" : `these ${deviceCount} devices`;
-  const floor = formatDollars(floorNanos);
-  const message = `price must be at least $${floor} an hour, the host's minimum for ${devices}`;
-  return invalid("price", message, "bid_below_minimum", { extra: { min_bid: Number(floor), ...extra } });
+  const minimum = formatDollars(minBidNanos);
+  const message = `price must be at least $${minimum} an hour, the host's minimum for ${devices}`;
+  return invalid("price", message, "bid_below_minimum", { extra: { min_bid: Number(minimum), ...extra } });
 }

@@ -8,16 +8,16 @@ import {
   type Standing,
 } from "../../../supply/market/index.ts";
 import { listClaims, type StoredClaim } from "./claim-store.ts";
-import { floorOf, machineClaims } from "./claims.ts";
+import { minBidOf, machineClaims } from "./claims.ts";
 import type { Instance } from "../instance.ts";
 
 /** The ranks of bids, and of instances that wait, in the schedules of their machines. */
-export async function listStandings(
+export async function listRanks(
   db: Reader,
   instances: readonly Instance[],
   now: Date,
 ): Promise<ReadonlyMap<Instance["id"], Standing>> {
-  const asked = instances.filter(hasStanding);
+  const asked = instances.filter(hasRank);
   const machineIds = [...new Set(asked.map((instance) => instance.machineId))];
   if (machineIds.length === 0) return new Map();
   const [rules, allClaims, states] = await Promise.all([
@@ -28,17 +28,17 @@ export async function listStandings(
   const claims = Map.groupBy(allClaims, (claim) => claim.machineId);
   const machines = new Map<MachineId, ReturnType<typeof machineClaims>>();
   for (const [id, state] of states) machines.set(id, machineClaims(state, claims.get(id) ?? [], rules, now));
-  const standings = new Map<Instance["id"], Standing>();
+  const ranks = new Map<Instance["id"], Standing>();
   for (const instance of asked) {
     const [machine, state] = [machines.get(instance.machineId), states.get(instance.machineId)];
     if (machine === undefined || state === undefined) continue;
     const own = ownClaim(instance, claims.get(instance.machineId) ?? [], now);
-    standings.set(instance.id, standingOf(machine, own, floorOf(state, instance.deviceCount)));
+    ranks.set(instance.id, standingOf(machine, own, minBidOf(state, instance.deviceCount)));
   }
-  return standings;
+  return ranks;
 }
 
-function hasStanding({ isBid, phase }: Instance): boolean {
+function hasRank({ isBid, phase }: Instance): boolean {
   return phase === "scheduled" || (isBid && phase !== "ending" && phase !== "ended");
 }
 

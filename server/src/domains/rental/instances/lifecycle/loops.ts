@@ -9,7 +9,7 @@ import type { Instance } from "../instance.ts";
 import type { LifecycleEvent } from "./rules/lifecycle.ts";
 import { freeProxyPorts } from "../access/proxy-port-store.ts";
 import { recordOverdueStarts } from "./start-record-service.ts";
-import { listEndedContracts, listLeavingOn, listOverdue, lockInstances } from "../store.ts";
+import { listEndedRentals, listLeavingOn, listOverdue, lockInstances } from "../store.ts";
 import { applyHappenings, reschedule, type Happening } from "./transitions.ts";
 
 const ROWS_PER_RUN = 500;
@@ -76,7 +76,7 @@ export function instanceLoops({ database, clock }: Deps): readonly Loop[] {
       everyMs: 30_000,
       run: () =>
         withTransaction(database, clock, async (tx) => {
-          const ended = await listEndedContracts(tx.db, tx.now, ROWS_PER_RUN);
+          const ended = await listEndedRentals(tx.db, tx.now, ROWS_PER_RUN);
           return { stopped: await happen(tx, ended, "stopRequested", "contract_ended") };
         }),
     },

@@ -4,7 +4,7 @@ import type { CreateAnswer } from "./create-answer.ts";
 import type { CreateOrder } from "./create-order.ts";
 import type { NewInstance } from "../store.ts";
 
-/** What an order would make of its offer. */
+/** The instance that an order would make of its offer. */
 export type Candidate = {
   readonly order: CreateOrder;
   readonly instance: NewInstance;

@@ -26,7 +26,7 @@ import { recordTemplateUse } from "../../templates/index.ts";
 import { attachVolumes, lockLinkedVolumes, planVolumeLink } from "../../../supply/volumes/index.ts";
 import { scopesOf } from "../cap-scopes.ts";
 import { listClaims, type StoredClaim } from "../bids/claim-store.ts";
-import { belowFloor, floorOf } from "../bids/claims.ts";
+import { belowMinBid, minBidOf } from "../bids/claims.ts";
 import { agreedPrice } from "./create-answer.ts";
 import { findBarred } from "./barred-images.ts";
 import type { Candidate, CreateOutcome } from "./candidate.ts";
@@ -36,7 +36,7 @@ import { DeviceBook, type Place } from "./device-book.ts";
 import { tellCreated } from "../lifecycle/notifications.ts";
 import { holdAmount } from "../rules/pricing.ts";
 import { takeProxyPorts } from "../access/proxy-port-store.ts";
-import { InstanceRoom } from "./instance-quota.ts";
+import { InstanceQuota } from "./instance-quota.ts";
 import { insertRuns } from "../run-store.ts";
 import { insertInstances, lockInstances, notifyDesired } from "../store.ts";
 import { readTrafficDefaults, trafficOf } from "../traffic/traffic-defaults.ts";
@@ -153,9 +153,9 @@ function assess(now: Date, order: CreateOrder, { offer: known, state }: Named): 
       extra: { ask_id: order.offerId },
     });
   }
-  const floorNanos = floorOf(state, offer.deviceCount);
-  if (bidNanosPerHour !== undefined && bidNanosPerHour < floorNanos) {
-    return belowFloor(floorNanos, offer.deviceCount, { ask_id: order.offerId });
+  const minBidNanos = minBidOf(state, offer.deviceCount);
+  if (bidNanosPerHour !== undefined && bidNanosPerHour < minBidNanos) {
+    return belowMinBid(minBidNanos, offer.deviceCount, { ask_id: order.offerId });
   }
   const priceNanosPerHour = bidNanosPerHour ?? nanos(machine.priceDeviceNanosPerHour * BigInt(offer.deviceCount));
   const diskBytes = bytesOf(launch.disk_gb);
@@ -204,7 +204,7 @@ async function rent(
   const machineIds = [...new Set(candidates.map(({ instance }) => instance.machineId))];
   const claims = Map.groupBy(await listClaims(tx.db, machineIds), (claim) => claim.machineId);
   const book = new DeviceBook(claims);
-  const room = new InstanceRoom();
+  const room = new InstanceQuota();
   const accepted: Accepted[] = [];
   let undecided = candidates;
   while (undecided.length > 0) {

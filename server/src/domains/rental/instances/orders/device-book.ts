@@ -37,10 +37,10 @@ export class DeviceBook {
     this.free.set(machineId, free);
     const freeDisk = this.freeDisk.get(machineId) ?? freeDiskBytes(state);
     if (deviceCount > available || instance.diskBytes > freeDisk) return askIsGone(order.offerId);
-    const floor = minBidNanos(state, { deviceCount });
-    const isTooLow = isBid && instance.priceNanosPerHour < floor;
+    const lowest = minBidNanos(state, { deviceCount });
+    const isTooLow = isBid && instance.priceNanosPerHour < lowest;
     if (isTooLow && order.isRefusedUnlessRunning) {
-      return notAtThisPrice(order.offerId, `A bid needs at least $${formatDollars(floor)} an hour to run now.`);
+      return notAtThisPrice(order.offerId, `A bid needs at least $${formatDollars(lowest)} an hour to run now.`);
     }
     this.retired.add(instance.offerId);
     this.freeDisk.set(machineId, freeDisk - instance.diskBytes);
@@ -48,7 +48,7 @@ export class DeviceBook {
     this.available.set(machineId, isBid ? available : available - deviceCount);
     if (waiting.length > 0 || isTooLow || deviceCount > free.length) {
       this.contested.add(machineId);
-      const reason = isTooLow ? `The bid is below $${formatDollars(floor)} an hour, which would run now.` : undefined;
+      const reason = isTooLow ? `The bid is below $${formatDollars(lowest)} an hour, which would run now.` : undefined;
       return { start: {}, waiting: reason };
     }
     this.given.set(instance.id, free.slice(0, deviceCount));

@@ -5,7 +5,7 @@ import { readAccountLimits } from "../../../people/accounts/index.ts";
 import { countLiveInstances } from "./instance-quota-store.ts";
 
 /** The number of further instances that accounts may have, while a batch of orders is decided. */
-export class InstanceRoom {
+export class InstanceQuota {
   private readonly left = new Map<UserId, number>();
   private max = 0;
 

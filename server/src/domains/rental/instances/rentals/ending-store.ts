@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { InstanceId, UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 
-export type EndingContract = {
+export type EndingRental = {
   readonly id: InstanceId;
   readonly userId: UserId;
   readonly machineId: number;
@@ -12,8 +12,8 @@ export type EndingContract = {
 /**
  * Marks and returns rentals that end before that moment and whose renters were not told yet; each end is returned once.
  */
-export async function takeEndingContracts(tx: Tx, before: Date, limit: number): Promise<readonly EndingContract[]> {
-  const { rows } = await sql<EndingContract>`
+export async function takeEndingRentals(tx: Tx, before: Date, limit: number): Promise<readonly EndingRental[]> {
+  const { rows } = await sql<EndingRental>`
     update instances set told_end_at = end_at
     where id in (
       select id from instances

@@ -59,9 +59,9 @@ async function noteOn(tx: Tx, instances: readonly Instance[], { actor, cause }: 
 export async function followTerms(tx: Tx, machineId: MachineId): Promise<void> {
   const machine = (await listScheduledMachines(tx.db, [machineId])).get(machineId);
   if (machine === undefined) return;
-  const floor = machine.priceMinBidNanosPerHour;
+  const minimum = machine.priceMinBidNanosPerHour;
   const below = (await listRentals(tx.db, [machineId])).filter(
-    ({ isBid, priceNanosPerHour, deviceCount }) => isBid && priceNanosPerHour < floor * BigInt(deviceCount),
+    ({ isBid, priceNanosPerHour, deviceCount }) => isBid && priceNanosPerHour < minimum * BigInt(deviceCount),
   );
   const instances = await lockInstances(
     tx,

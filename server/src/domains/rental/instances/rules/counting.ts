@@ -81,12 +81,12 @@ export function countRun(run: CountedRun, said: Said, allowance: Allowance): Cou
   // A report that does not move the last count on has been given its time already, or will be: its bytes use spare
   // time.
   const isCount = !isOld && !isRepeated && said.at > run.lastCountedAt;
-  const lineMs = (isCount ? coveredMs : 0n) + (isSeenWhole ? run.spareTrafficMs : 0n);
+  const uplinkMs = (isCount ? coveredMs : 0n) + (isSeenWhole ? run.spareTrafficMs : 0n);
   const counted = {
     ...run,
     runningMs,
     heardRunningMs: heardOf(run.heardRunningMs, said.runningMs, sinceMs(run.startedAt, said.at)),
-    ...countBytes(run, said, { ...allowance, lineMs, passedMs: isOld || isRepeated ? 0n : passedMs }),
+    ...countBytes(run, said, { ...allowance, uplinkMs, passedMs: isOld || isRepeated ? 0n : passedMs }),
   };
   const isProven = said.isRunning || runningMs > 0n;
   const meteredFromAt =
@@ -123,16 +123,16 @@ function firstPossible({ startedAt }: CountedRun, { previousEndAt, notBefore }: 
   return new Date(Math.max(...times.map((time) => time.getTime())));
 }
 
-/** `lineMs` is the time in which new bytes can have passed: each byte that counts takes its part of it away. */
+/** `uplinkMs` is the time in which new bytes can have passed: each byte that counts takes its part of it away. */
 function countBytes(
   run: CountedRun,
   said: Said,
   {
-    lineMs,
+    uplinkMs,
     passedMs,
     receivedBytesPerMs,
     sentBytesPerMs,
-  }: Allowance & { readonly lineMs: bigint; readonly passedMs: bigint },
+  }: Allowance & { readonly uplinkMs: bigint; readonly passedMs: bigint },
 ) {
   const aliveMs = sinceMs(run.startedAt, said.at);
   const carried = (ms: bigint, bytesPerMs: number) => ms * wholeBytes(bytesPerMs);
@@ -144,11 +144,11 @@ function countBytes(
   const heardReceivedBytes = hear(run.heardReceivedBytes, said.receivedBytes, receivedBytesPerMs);
   const heardSentBytes = hear(run.heardSentBytes, said.sentBytes, sentBytesPerMs);
   // Only possible bytes count as new: a report beyond that would otherwise count as new again in each later report.
-  const newReceived = least(heardReceivedBytes - run.heardReceivedBytes, carried(lineMs, receivedBytesPerMs));
-  const newSent = least(heardSentBytes - run.heardSentBytes, carried(lineMs, sentBytesPerMs));
-  const usedMs = largest(lineTimeMs(newReceived, receivedBytesPerMs), lineTimeMs(newSent, sentBytesPerMs));
+  const newReceived = least(heardReceivedBytes - run.heardReceivedBytes, carried(uplinkMs, receivedBytesPerMs));
+  const newSent = least(heardSentBytes - run.heardSentBytes, carried(uplinkMs, sentBytesPerMs));
+  const usedMs = largest(uplinkTimeMs(newReceived, receivedBytesPerMs), uplinkTimeMs(newSent, sentBytesPerMs));
   // After a time in which the machine was not observed, earlier spare time is neither used nor kept.
-  const unusedMs = least(lineMs - usedMs, SPARE_TRAFFIC_MS_MAX);
+  const unusedMs = least(uplinkMs - usedMs, SPARE_TRAFFIC_MS_MAX);
   return {
     receivedBytes: run.receivedBytes + newReceived,
     sentBytes: run.sentBytes + newSent,
@@ -163,7 +163,7 @@ function wholeBytes(bytesPerMs: number): bigint {
 }
 
 /** The time that the uplink takes for these bytes, rounded up, so that spare time is never overestimated. */
-function lineTimeMs(bytes: bigint, bytesPerMs: number): bigint {
+function uplinkTimeMs(bytes: bigint, bytesPerMs: number): bigint {
   const perMs = wholeBytes(bytesPerMs);
   return perMs === 0n ? 0n : (bytes + perMs - 1n) / perMs;
 }

@@ -115,7 +115,7 @@ function readFilters(text: string | undefined): readonly Filter[] {
   return parseFilters(asked, COLUMNS, { ...STRICT_FILTERS, source });
 }
 
-/** Any direction but `desc` is ascending, as the contract has it. */
+/** Any direction but `desc` is ascending, as in the published contract. */
 function readOrder(text: string | undefined): readonly SortKey[] {
   const asked = readJson(text, "order_by");
   const spelled = Array.isArray(asked)

@@ -36,7 +36,7 @@ export type Sight = {
   readonly now: Date;
   readonly note?: string | undefined;
   /** The rank in the schedule of its machine; undefined for an instance without a claim that could be taken from it. */
-  readonly standing?: Standing | undefined;
+  readonly rank?: Standing | undefined;
 };
 
 /**
@@ -46,7 +46,7 @@ export type Sight = {
  */
 export function statusOf(instance: Instance, sight: Sight): Status {
   const { phase, desired } = instance;
-  const isOutbid = isOutbidNow(instance, sight.standing);
+  const isOutbid = isOutbidNow(instance, sight.rank);
   const isWanted = desired === "running" && !isOutbid;
   const holds = phase === "starting" || phase === "running" || phase === "yielding" || phase === "stopping";
   const text = scheduleMessage(instance, isOutbid, sight) ?? message(instance, sight.note);
@@ -63,27 +63,27 @@ export function statusOf(instance: Instance, sight: Sight): Status {
  * True for a bid that was displaced or never won; false for one that only waits until devices that are kept for it are
  * free.
  */
-function isOutbidNow({ isBid, phase, desired }: Instance, standing: Standing | undefined): boolean {
+function isOutbidNow({ isBid, phase, desired }: Instance, rank: Standing | undefined): boolean {
   if (!isBid) return false;
-  return (phase === "scheduled" && standing?.isServed !== true) || (phase === "stopping" && desired === "running");
+  return (phase === "scheduled" && rank?.isServed !== true) || (phase === "stopping" && desired === "running");
 }
 
 /** The reason why it does not run, or not for long; undefined when the schedule is not the reason. */
-function scheduleMessage(instance: Instance, isOutbid: boolean, { now, standing }: Sight): string | undefined {
+function scheduleMessage(instance: Instance, isOutbid: boolean, { now, rank }: Sight): string | undefined {
   if (instance.phase === "yielding") {
     const who = instance.phaseCause === "on_demand" ? "outbid by an on-demand rental" : "outbid";
     const seconds = secondsUntil(instance.deadlineAt?.getTime() ?? 0, now);
     return `${who}: stops in ${seconds} s; its data is kept and it resumes by itself`;
   }
   if (!isOutbid) return instance.phase === "scheduled" ? "waiting until its devices are free" : undefined;
-  if (standing?.restsUntilMs !== undefined) {
-    const seconds = secondsUntil(standing.restsUntilMs, now);
-    if (standing.isResting) return `outbid: resumes by itself, in ${seconds} s at the earliest`;
+  if (rank?.restsUntilMs !== undefined) {
+    const seconds = secondsUntil(rank.restsUntilMs, now);
+    if (rank.isResting) return `outbid: resumes by itself, in ${seconds} s at the earliest`;
     return `outbid: waiting until this bid is the highest again; no bid would run in the next ${seconds} s`;
   }
-  const bid = standing?.bidToRunNanos;
+  const bid = rank?.bidToRunNanos;
   if (bid === undefined) return "outbid: waiting until an on-demand rental ends";
-  if (standing?.isServed === true || bid <= instance.priceNanosPerHour) return "outbid: resumes by itself in a moment";
+  if (rank?.isServed === true || bid <= instance.priceNanosPerHour) return "outbid: resumes by itself in a moment";
   return `outbid: waiting until this bid is the highest again; $${formatDollars(bid)} an hour would run now`;
 }
 

@@ -1,6 +1,6 @@
 import type { MachineId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { LINE_SLACK_BYTES, type Contradiction } from "../contradictions.ts";
+import { UPLINK_SLACK_BYTES, type Contradiction } from "../contradictions.ts";
 import {
   addMachineTraffic,
   restartMachineTraffic,
@@ -12,7 +12,7 @@ import {
 const WINDOW_MS = 600_000;
 
 /** The believed speed of a machine's uplink in bytes per millisecond. */
-export type LineRate = { readonly receivedBytesPerMs: number; readonly sentBytesPerMs: number };
+export type UplinkRate = { readonly receivedBytesPerMs: number; readonly sentBytesPerMs: number };
 
 /**
  * Adds the newly reported bytes of each machine, and returns the machines whose containers together moved more than
@@ -21,7 +21,7 @@ export type LineRate = { readonly receivedBytesPerMs: number; readonly sentBytes
 export async function watchMachineTraffic(
   tx: Tx,
   moved: ReadonlyMap<MachineId, MovedBytes>,
-  lineOf: (id: MachineId) => LineRate,
+  rateOfMachine: (id: MachineId) => UplinkRate,
 ): Promise<readonly Contradiction[]> {
   const sums = await addMachineTraffic(tx, moved);
   const full = sums.filter(({ sinceAt }) => tx.now.getTime() - sinceAt.getTime() >= WINDOW_MS);
@@ -29,19 +29,19 @@ export async function watchMachineTraffic(
     tx,
     full.map(({ machineId }) => machineId),
   );
-  return full.flatMap((sum) => beyondLineTogether(sum, lineOf(sum.machineId), tx.now) ?? []);
+  return full.flatMap((sum) => beyondUplinkTogether(sum, rateOfMachine(sum.machineId), tx.now) ?? []);
 }
 
 /**
  * A contradiction when the containers of a machine together moved more than its uplink carries; undefined otherwise.
  */
-function beyondLineTogether(
+function beyondUplinkTogether(
   { machineId, sinceAt, receivedBytes, sentBytes }: MachineTraffic,
-  { receivedBytesPerMs, sentBytesPerMs }: LineRate,
+  { receivedBytesPerMs, sentBytesPerMs }: UplinkRate,
   now: Date,
 ): Contradiction | undefined {
   const windowMs = Math.max(0, now.getTime() - sinceAt.getTime());
-  const carried = (bytesPerMs: number) => BigInt(Math.ceil(bytesPerMs)) * BigInt(windowMs) + LINE_SLACK_BYTES;
+  const carried = (bytesPerMs: number) => BigInt(Math.ceil(bytesPerMs)) * BigInt(windowMs) + UPLINK_SLACK_BYTES;
   const [received, sent] = [carried(receivedBytesPerMs), carried(sentBytesPerMs)];
   if (receivedBytes <= received && sentBytes <= sent) return undefined;
   return {

@@ -2,7 +2,7 @@
 import { graceHours, HOUR_MS, HOURS_MIN } from "./grace.ts";
 
 /** The state of a cap now. A cap on the total has no next period. */
-export type CapStanding = {
+export type CapState = {
   readonly limitNanos: bigint;
   /** The limit less what was spent in this period and what is held. */
   readonly roomNanos: bigint;
@@ -10,7 +10,7 @@ export type CapStanding = {
 };
 
 type Entry = {
-  readonly cap: CapStanding;
+  readonly cap: CapState;
   /** The hourly price of all storage within the scope of the cap. */
   readonly storageNanosPerHour: bigint;
   readonly averageDailySpendNanos: bigint;
@@ -52,7 +52,7 @@ function graceEnd(
  * True when the stated deletion is off: the cap is gone, nothing is stored within it, or it pays a day of storage
  * again, since it was raised or a period began. A cap that leaves less would be reached again before anybody noticed.
  */
-export function isLifted(cap: CapStanding | undefined, storageNanosPerHour: bigint): boolean {
+export function isLifted(cap: CapState | undefined, storageNanosPerHour: bigint): boolean {
   return cap === undefined || storageNanosPerHour === 0n || bearsADay(cap.roomNanos, storageNanosPerHour);
 }
 

@@ -8,12 +8,15 @@ export type ToldHours = (typeof TOLD_HOURS)[number];
 /** The number of drops so far, and the last warning of the present one. */
 export type Drop = { readonly dropCount: number; readonly toldHours: number | undefined };
 
-type Standing = { readonly balanceNanos: bigint; readonly nanosPerHour: bigint };
+type CreditState = { readonly balanceNanos: bigint; readonly nanosPerHour: bigint };
 
 /** The change to store for a user's credit, and the warning to send, if any; undefined when nothing has changed. */
 export type DropChange = Drop & { readonly tell: ToldHours | undefined };
 
-export function followDrop({ balanceNanos, nanosPerHour }: Standing, before: Drop | undefined): DropChange | undefined {
+export function followDrop(
+  { balanceNanos, nanosPerHour }: CreditState,
+  before: Drop | undefined,
+): DropChange | undefined {
   const toldHours = before?.toldHours;
   const dropCount = before?.dropCount ?? 0;
   const lasts = (hours: bigint) => balanceNanos >= nanosPerHour * hours;

@@ -7,7 +7,7 @@ const HOURS_MAX = 336n;
 export const HOUR_MS = 3_600_000;
 const LAST_REMINDER_MS = 24 * HOUR_MS;
 
-type Custom = {
+type SpendingFacts = {
   /** The average daily charges for usage over the last thirty days. */
   readonly averageDailySpendNanos: bigint;
   /** The hourly price of the account's data while it is kept. */
@@ -18,7 +18,7 @@ type Custom = {
  * The hours that unpaid data is kept, for which no host is paid: as long as the account's average daily spending would
  * pay for it, within limits.
  */
-export function graceHours({ averageDailySpendNanos, storageNanosPerHour }: Custom): number {
+export function graceHours({ averageDailySpendNanos, storageNanosPerHour }: SpendingFacts): number {
   invariant(storageNanosPerHour > 0n, "only what costs something is kept for a while");
   const hours = averageDailySpendNanos / storageNanosPerHour;
   return Number(hours < HOURS_MIN ? HOURS_MIN : hours > HOURS_MAX ? HOURS_MAX : hours);
@@ -27,7 +27,7 @@ export function graceHours({ averageDailySpendNanos, storageNanosPerHour }: Cust
 /** The share of what an account has paid in, as 1/10, up to which storage is kept unpaid beyond the least time. */
 const PAID_IN_SHARE = 10n;
 
-type Standing = Custom & {
+type AccountFacts = SpendingFacts & {
   /** All card payments of the account, less refunds. Granted and received credit does not count. */
   readonly paidInNanos: bigint;
   /** The operator's limit on what is kept unpaid beyond the least time. */
@@ -39,10 +39,10 @@ type Standing = Custom & {
  * has paid in, and at most the operator's limit: its spending may have been granted, or gone to a friend. Arrears
  * within thirty days of earlier ones keep the time that was stated, but never less than the least time.
  */
-export function keptUntil(now: Date, standing: Standing, earlierDeleteAt: Date | undefined): Date {
+export function keptUntil(now: Date, facts: AccountFacts, earlierDeleteAt: Date | undefined): Date {
   const earliest = new Date(now.getTime() + Number(HOURS_MIN) * HOUR_MS);
   if (earlierDeleteAt !== undefined) return earlierDeleteAt > earliest ? earlierDeleteAt : earliest;
-  const { averageDailySpendNanos, paidInNanos, limitNanos, storageNanosPerHour } = standing;
+  const { averageDailySpendNanos, paidInNanos, limitNanos, storageNanosPerHour } = facts;
   const worth = [averageDailySpendNanos, paidInNanos / PAID_IN_SHARE, limitNanos].reduce((least, one) =>
     one < least ? one : least,
   );

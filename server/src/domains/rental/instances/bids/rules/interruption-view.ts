@@ -4,25 +4,25 @@ import type { Standing } from "../../../../supply/market/index.ts";
 import type { Instance } from "../../instance.ts";
 
 /** The eviction notice of an instance; null without one. */
-export function viewInterruption({ phase, phaseCause, phaseSinceAt, deadlineAt }: Instance, standing?: Standing) {
+export function viewInterruption({ phase, phaseCause, phaseSinceAt, deadlineAt }: Instance, rank?: Standing) {
   if (phase !== "yielding" || deadlineAt === undefined) return null;
   return {
     reason: phaseCause === "on_demand" ? ("on_demand" as const) : ("outbid" as const),
     noticed_at: epochSeconds(phaseSinceAt),
     stops_at: epochSeconds(deadlineAt),
-    ...bidsIn(standing),
+    ...bidsIn(rank),
   };
 }
 
 /** The reason why an instance that should run waits; null for any other instance. */
-export function viewWaiting({ phase, desired, isBid }: Instance, isHostThere: boolean, standing?: Standing) {
+export function viewWaiting({ phase, desired, isBid }: Instance, isHostThere: boolean, rank?: Standing) {
   const isWaiting = phase === "scheduled" || (phase === "stopping" && desired === "running" && isBid);
-  if (!isWaiting || standing === undefined) return null;
-  const { restsUntilMs, aheadCount } = standing;
+  if (!isWaiting || rank === undefined) return null;
+  const { restsUntilMs, aheadCount } = rank;
   return {
-    reason: isHostThere ? reasonOf(standing) : ("host" as const),
+    reason: isHostThere ? reasonOf(rank) : ("host" as const),
     ahead: aheadCount,
-    ...bidsIn(standing),
+    ...bidsIn(rank),
     resumes_no_earlier_than: restsUntilMs === undefined ? null : epochSeconds(new Date(restsUntilMs)),
   };
 }
@@ -33,10 +33,10 @@ function reasonOf({ isServed, isResting, bidToRunNanos, winningBidNanos }: Stand
   return isServed || isBeyondBids ? ("devices" as const) : ("outbid" as const);
 }
 
-function bidsIn(standing: Standing | undefined) {
+function bidsIn(rank: Standing | undefined) {
   return {
-    winning_bid: inDollars(standing?.winningBidNanos),
-    bid_to_run_now: inDollars(standing?.bidToRunNanos),
+    winning_bid: inDollars(rank?.winningBidNanos),
+    bid_to_run_now: inDollars(rank?.bidToRunNanos),
   };
 }
 
