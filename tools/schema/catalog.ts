@@ -63,7 +63,7 @@ const NOT_OF_EXTENSION = (catalog: string, oid: string) => `
     select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e'
   )`;
 
-/** Sorts names by bytes, independent of the collation of the database. */
+/** Names sort by bytes, independent of the collation of the database. */
 const TABLES = `
   select c.relname as table_name, coalesce(c.reloptions, '{}') as options
   from pg_class c
