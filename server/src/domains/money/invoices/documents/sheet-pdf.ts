@@ -1,5 +1,4 @@
 import { createRequire } from "node:module";
-import path from "node:path";
 import PDFDocument from "pdfkit";
 import type { Sheet, SheetParty, SheetRow, SheetTable } from "./rules/sheet.ts";
 
@@ -7,15 +6,13 @@ type Pdf = InstanceType<typeof PDFDocument>;
 
 const { resolve } = createRequire(import.meta.url);
 /**
- * Embedded fonts, since those of PDF readers have Latin only. The first two also have Greek, Cyrillic, Armenian,
- * Georgian, Hebrew and Arabic; the last one has Chinese and Japanese. Its package brings five weights; smaller packages
- * are thin, or cut into a hundred files for browsers. Letters of other scripts become boxes; the page shows them in the
- * reader's fonts.
+ * Embedded, since PDF readers bring Latin only. DejaVu has Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew and Arabic;
+ * Unifont, drawn on a coarse grid, has every other script of Unicode's first plane.
  */
 const FONTS = {
-  regular: resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf"),
-  bold: resolve("dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf"),
-  han: path.join(path.dirname(resolve("@embedpdf/fonts-sc")), "../fonts/NotoSansHans-Regular.otf"),
+  regular: resolve("@fontsource/dejavu-sans/files/dejavu-sans-latin-400-normal.woff"),
+  bold: resolve("@fontsource/dejavu-sans/files/dejavu-sans-latin-700-normal.woff"),
+  other: resolve("@fontsource/unifont/files/unifont-latin-400-normal.woff"),
 } as const;
 type Weight = "regular" | "bold";
 
@@ -75,22 +72,23 @@ function drawHead(pdf: Pdf, { title, number, subtitle, parties, facts }: Sheet):
   pdf.y = Math.max(...bottoms) + 16;
 }
 
-const HAN =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3000-\u303F\u30A0-\u30FF\uFF00-\uFFEF]+/u;
+/** Scripts that DejaVu has; "Common" are digits, signs and spaces. */
+const DEJAVU = ["Latin", "Greek", "Cyrillic", "Armenian", "Georgian", "Hebrew", "Arabic", "Common"];
+const IN_DEJAVU = DEJAVU.map((script) => `\\p{Script=${script}}`).join("");
+const OTHER = `(?:[^${IN_DEJAVU}\\p{Script=Inherited}]|[\\u3000-\\u303F\\u30A0-\\u30FF\\uFF00-\\uFFEF])`;
+/** Letters of other scripts, one or more. */
+const OTHER_SCRIPTS = new RegExp(`(${OTHER}(?:${OTHER}|\\p{Script=Inherited})*)`, "u");
 
 type Place = { readonly x: number; readonly y: number; readonly width: number };
 type TextPlace = Place & { readonly align?: "left" | "right" };
 
-/**
- * Draws text in the fonts that have its letters; one line may need two. The second font is large, and is loaded when
- * needed.
- */
+/** Text in the fonts that have its letters: one line may need two of them. */
 function drawText(pdf: Pdf, text: string, weight: Weight, { x, y, ...options }: TextPlace): void {
-  const runs = text.split(new RegExp(`(${HAN.source})`, "u")).filter((run) => run !== "");
+  const runs = text.split(OTHER_SCRIPTS).filter((run) => run !== "");
   pdf.x = x;
   pdf.y = y;
   for (const [index, run] of runs.entries()) {
-    pdf.font(HAN.test(run) ? "han" : weight).text(run, { ...options, continued: index < runs.length - 1 });
+    pdf.font(OTHER_SCRIPTS.test(run) ? "other" : weight).text(run, { ...options, continued: index < runs.length - 1 });
   }
 }
 
@@ -102,7 +100,7 @@ function heightOfText(
   { width, size }: { width: number; size: number },
 ): number {
   if (text === "") return 0;
-  const measurable = text.replace(new RegExp(HAN.source, "gu"), (run) => "WW ".repeat(run.length));
+  const measurable = text.replace(new RegExp(OTHER_SCRIPTS, "gu"), (run) => "WW ".repeat(run.length));
   return pdf.font(weight).fontSize(size).heightOfString(measurable, { width });
 }
 
