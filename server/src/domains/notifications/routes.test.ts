@@ -37,7 +37,7 @@ test("the list of types holds every published slug, with defaults, and each once
   );
 });
 
-test("preferences are replaced whole: what a document leaves out goes back to its default", async (t) => {
+test("preferences are replaced as a whole: kinds that a document leaves out return to their default", async (t) => {
   const http = await notificationsHttp(t, await testDatabase(t));
   const { secret, id } = await aCaller(http.scope.database);
   const put = (document: unknown) =>
@@ -78,7 +78,7 @@ test("a wrong preference is refused, named, and changes nothing", async (t) => {
   assert.deepEqual((await http.call({ url: PREFERENCES, secret })).body, before);
 });
 
-test("a webhook is made, listed, changed and deleted, and its secret is shown when it is made or replaced", async (t) => {
+test("a webhook is created, listed, changed and deleted, and its secret is shown at creation and replacement", async (t) => {
   const http = await notificationsHttp(t, await testDatabase(t), { isPrivateAllowed: false });
   const { secret } = await aCaller(http.scope.database);
   const made = await http.call({ method: "POST", url: WEBHOOKS, secret, body: { ...HOOK, name: "Ops" } });
@@ -106,7 +106,7 @@ test("a webhook is made, listed, changed and deleted, and its secret is shown wh
   assert.deepEqual(rows, []);
 });
 
-test("a webhook's secret lies sealed in the database and in no log line", async (t) => {
+test("a webhook's secret is encrypted in the database and in no log line", async (t) => {
   const http = await notificationsHttp(t, await testDatabase(t));
   const { secret } = await aCaller(http.scope.database);
   const made = await http.call({ method: "POST", url: WEBHOOKS, secret, body: HOOK });
@@ -116,7 +116,7 @@ test("a webhook's secret lies sealed in the database and in no log line", async 
   assert.ok(!rows[0].line.includes(shown) && !http.logged.join("").includes(shown));
 });
 
-test("what is asked of a webhook is checked, each mistake by its field", async (t) => {
+test("a request for a webhook is checked, each mistake by its field", async (t) => {
   const http = await notificationsHttp(t, await testDatabase(t), { isPrivateAllowed: false });
   const { secret } = await aCaller(http.scope.database);
   const made = await http.call({ method: "POST", url: WEBHOOKS, secret, body: HOOK });
@@ -152,7 +152,7 @@ test("what is asked of a webhook is checked, each mistake by its field", async (
   assert.equal((await http.call({ url: WEBHOOKS, secret })).body.webhooks.length, 1);
 });
 
-test("of webhooks that are made at once, an account gets four", async (t) => {
+test("an account gets at most four webhooks, also with concurrent requests", async (t) => {
   const http = await notificationsHttp(t, await testDatabase(t));
   const { secret } = await aCaller(http.scope.database);
   const answers = await Promise.all(
@@ -166,7 +166,7 @@ test("of webhooks that are made at once, an account gets four", async (t) => {
   assert.equal((await http.call({ url: WEBHOOKS, secret })).body.webhooks.length, 4);
 });
 
-test("another user's webhook is not there, whatever is asked of it", async (t) => {
+test("another user's webhook is not found by any request", async (t) => {
   const http = await notificationsHttp(t, await testDatabase(t));
   const [owner, other] = [await aCaller(http.scope.database), await aCaller(http.scope.database)];
   const made = await http.call({ method: "POST", url: WEBHOOKS, secret: owner.secret, body: HOOK });
@@ -184,7 +184,7 @@ test("another user's webhook is not there, whatever is asked of it", async (t) =
   assert.equal((await http.call({ url: WEBHOOKS, secret: owner.secret })).body.webhooks.length, 1);
 });
 
-test("notices are read newest first, page by page, counted while unread, and marked once", async (t) => {
+test("notifications are read newest first, page by page, counted while unread, and marked once", async (t) => {
   const http = await notificationsHttp(t, await testDatabase(t));
   const { database } = http.scope;
   const [reader, other] = [await aCaller(database), await aCaller(database)];
@@ -216,7 +216,7 @@ test("notices are read newest first, page by page, counted while unread, and mar
   assert.deepEqual([bad.status, bad.body.error], [400, "invalid_token"]);
 });
 
-test("what only those are told who asked for it is told to nobody else", async (t) => {
+test("a wanted notification is posted only to users who asked for its kind", async (t) => {
   const http = await notificationsHttp(t, await testDatabase(t));
   const { database } = http.scope;
   const [asked, silent] = [await aCaller(database), await aCaller(database)];

@@ -64,7 +64,7 @@ test("a lost secret is replaced only when the operator says so and no other serv
   await assert.rejects(start("first", { secret }), refusal(/another secret/));
 });
 
-test("a start takes the place of the earlier one on its own data directory, and of no other", async (t) => {
+test("a start replaces the earlier one on its own data directory, and no other", async (t) => {
   const { start } = await world(t);
   const first = await start("first");
   const second = await start("second");
@@ -92,7 +92,7 @@ test("a start with other settings than those of a running server is refused, nam
   await start("third");
 });
 
-test("the administrator's key is made once, and a second data directory is told where it is", async (t) => {
+test("the administrator's key is created once, and a second data directory is told where it is", async (t) => {
   const { run } = await world(t);
   const ask = (dataDirKey: string, given: { hasKeyFile?: boolean; hasAdmin?: boolean; isAskedFor?: boolean } = {}) =>
     run(async (tx) => {
@@ -110,14 +110,14 @@ test("the administrator's key is made once, and a second data directory is told 
   assert.deepEqual(await ask("first", { hasAdmin: false }), { kind: "make" });
   assert.deepEqual(await ask("first", { hasKeyFile: true }), { kind: "keep" });
   assert.deepEqual(await ask("second"), { kind: "elsewhere", place: "here:/first" });
-  // A copy of the file is as good as the file.
+  // A copy of the file works like the file.
   assert.deepEqual(await ask("second", { hasKeyFile: true }), { kind: "keep" });
   assert.deepEqual(await ask("first"), { kind: "make" }, "its own file was lost");
   assert.deepEqual(await ask("second", { isAskedFor: true }), { kind: "make" });
   assert.deepEqual(await ask("first"), { kind: "elsewhere", place: "here:/second" });
 });
 
-test("of an installation from before there were several servers, the first start with a key is noted as its place", async (t) => {
+test("in an installation of a version with one server, the first start with a key is noted as the key's place", async (t) => {
   const { run } = await world(t);
   const describe = (dataDirKey: string) => ({
     dataDirKey,

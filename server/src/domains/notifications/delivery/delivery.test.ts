@@ -18,7 +18,7 @@ import { AGE_MS_MAX } from "./rules/retry.ts";
 import { WEBHOOK_TIMEOUT_MS } from "../webhooks/client.ts";
 
 const WEBHOOKS = "/api/v0/webhooks/";
-/** Below the ports that systems give to whoever asks for any: nobody can have come to listen there meanwhile. */
+/** Below the ports that systems assign by themselves: no other process can listen there meanwhile. */
 const NOBODYS_URL = "http://127.0.0.1:1/hook";
 
 type Hook = { readonly id: number; readonly secret: string };
@@ -50,7 +50,7 @@ async function deliveriesOf(http: Notifications, { secret }: TestCaller) {
   return body.notices.flatMap(({ deliveries }: { readonly deliveries: readonly object[] }) => deliveries);
 }
 
-/** Verifies a call as a receiver does that knows only docs/notifications.md#webhooks. */
+/** Verifies a call like a receiver that knows only docs/notifications.md#webhooks. */
 function verify({ headers, body }: ReceivedCall, secret: string): boolean {
   const signed = createHmac("sha256", secret)
     .update(`${String(headers["x-vast-timestamp"])}.`)
@@ -101,7 +101,7 @@ test("a delivery carries the body, the headers and the signature of the contract
   ]);
 });
 
-test("what a receiver answers decides whether it is called again", async (t) => {
+test("a receiver's answer decides whether it is called again", async (t) => {
   const { http, caller } = await set(t);
   let status = 0;
   const receiver = await aReceiver(t, (_call, response) => {
@@ -142,7 +142,7 @@ test("what a receiver answers decides whether it is called again", async (t) => 
   );
 });
 
-test("a repetition is the same event, of the next attempt, signed anew, and ends when it is taken", async (t) => {
+test("a repetition is the same event, of the next attempt, with a signature of its own, and ends when it is accepted", async (t) => {
   const { http, caller } = await set(t);
   const answers = [503, 503, 200];
   const receiver = await aReceiver(t, (_call, response) => {
@@ -192,7 +192,7 @@ test("a receiver that is gone is called for a day, less and less often, and then
   assert.ok((gaps[0] ?? 0) <= 15_000 && Math.max(...gaps) <= 7_200_000);
 });
 
-test("who answers nothing in ten seconds is called again later", async (t) => {
+test("a receiver that does not answer in ten seconds is called again later", async (t) => {
   const { http, caller } = await set(t);
   const receiver = await aReceiver(t, () => {});
   await aHook(http, caller, receiver.url);
@@ -238,7 +238,7 @@ test("a receiver that refuses connections is called again later", async (t) => {
   assert.deepEqual([delivery.state, delivery.outcome], ["due", "could not be reached (ECONNREFUSED)"]);
 });
 
-test("slow receivers hold up nobody else", async (t) => {
+test("slow receivers delay no other receiver", async (t) => {
   const { http } = await set(t);
   const [slow, quick] = [await aReceiver(t, () => {}), await aReceiver(t)];
   const crowd = await Promise.all(Array.from({ length: 12 }, () => aCaller(http.scope.database)));
@@ -257,7 +257,7 @@ test("slow receivers hold up nobody else", async (t) => {
   await http.deliverer.stop();
 });
 
-test("who waits behind more slow receivers than are called at once has its turn before theirs comes again", async (t) => {
+test("a receiver behind more slow ones than are called at once has its turn before theirs comes again", async (t) => {
   const { http } = await set(t);
   const [slow, quick] = [await aReceiver(t, () => {}), await aReceiver(t)];
   const crowd = await Promise.all(Array.from({ length: 32 }, () => aCaller(http.scope.database)));
@@ -278,7 +278,7 @@ test("who waits behind more slow receivers than are called at once has its turn 
   await http.deliverer.stop();
 });
 
-test("whose account is gone is not called any more", async (t) => {
+test("webhooks of a deleted account are not called any more", async (t) => {
   const { http, caller } = await set(t);
   const receiver = await aReceiver(t);
   await aHook(http, caller, receiver.url);
@@ -302,7 +302,7 @@ test("two processes share what is due, and each delivery is made by one of them"
   assert.deepEqual([ids.length, new Set(ids).size], [40, 40]);
 });
 
-test("what a process that died had claimed is tried again, and its late word changes nothing", async (t) => {
+test("deliveries that a dead process had claimed are tried again, and its late result changes nothing", async (t) => {
   const { http, caller } = await set(t);
   let isSilent = true;
   const receiver = await aReceiver(t, (_call, response) => void (isSilent ? undefined : response.end()));
@@ -357,7 +357,7 @@ test("preferences and subscriptions decide who is called, and a deleted webhook 
   assert.equal(receiver.calls.length, 1);
 });
 
-test("a test calls once with the event webhook_test and says what came of it", async (t) => {
+test("a test calls once with the event webhook_test and returns the outcome", async (t) => {
   const { http, caller } = await set(t);
   let status = 200;
   const receiver = await aReceiver(t, (_call, response) => {

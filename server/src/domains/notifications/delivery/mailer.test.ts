@@ -12,7 +12,7 @@ import { postNotifications } from "../notification-store.ts";
 
 const FROM = "Berth <berth@market.example>";
 
-test("a notification is mailed once as plain text to its user alone, whatever its subject says", async (t) => {
+test("a notification is mailed once as plain text to its user only, with any subject", async (t) => {
   const smtp = await anSmtpServer(t);
   const mailer = createMailer({ smtpUrl: smtp.url, from: FROM });
   const http = await notificationsHttp(t, await testDatabase(t), { mailer });
@@ -49,7 +49,7 @@ test("a notification is mailed once as plain text to its user alone, whatever it
   );
 });
 
-test("an address that nobody has proven is mailed nothing, and the account reads why", async (t) => {
+test("an unproven address is mailed nothing, and the account reads why", async (t) => {
   const smtp = await anSmtpServer(t);
   const [mailer, receiver] = [createMailer({ smtpUrl: smtp.url, from: FROM }), await aReceiver(t)];
   const http = await notificationsHttp(t, await testDatabase(t), { mailer });
@@ -70,7 +70,7 @@ test("an address that nobody has proven is mailed nothing, and the account reads
   assert.deepEqual([smtp.mails.length, receiver.calls.length], [1, 2]);
 });
 
-test("what a mail server refuses for good is given up; what it puts off, and a server that is gone, are tried again", async (t) => {
+test("a mail that the server refuses for good is given up; a postponed mail, or one to a server that is gone, is tried again", async (t) => {
   const smtp = await anSmtpServer(t, (recipient) =>
     recipient.startsWith("nobody") ? "550 no such mailbox" : recipient.startsWith("later") ? "451 later" : undefined,
   );
@@ -93,7 +93,7 @@ test("what a mail server refuses for good is given up; what it puts off, and a s
   assert.equal((await toGone.send({ ...mail, to: "ann@example.com" })).kind, "retry");
 });
 
-test("an address is one recipient, whatever stands in it", async (t) => {
+test("an address is one recipient, with any characters in it", async (t) => {
   const smtp = await anSmtpServer(t);
   const mailer = createMailer({ smtpUrl: smtp.url, from: FROM });
   t.after(() => mailer.close());
@@ -101,7 +101,7 @@ test("an address is one recipient, whatever stands in it", async (t) => {
   assert.ok(smtp.mails.every(({ to }) => to.length <= 1));
 });
 
-test("a mail server that hangs holds up no webhook, and no stop of the server", async (t) => {
+test("a mail server that hangs delays no webhook, and no stop of the server", async (t) => {
   const hanging = { from: FROM, send: () => new Promise<never>(() => {}), close: () => {} };
   const http = await notificationsHttp(t, await testDatabase(t), { mailer: hanging });
   const { database } = http.scope;

@@ -56,7 +56,7 @@ test("a notification goes by the channels that its user wants for its kind, to t
   );
 });
 
-test("where no mail can be sent, nothing waits for it", () => {
+test("without a mail server no mail is planned", () => {
   const notifications = [{ id: 1n, userId: ANN, kind: "client:low_credit" }];
   assert.deepEqual(planDeliveries(notifications, { preferences: [], webhooks: [], canMail: false }), []);
 });
@@ -77,7 +77,7 @@ test("every kind that the server tells is in the list of types, and every type i
   assert.deepEqual(unknown, []);
 });
 
-test("each notification that can be told is documented, with whether it is mailed, and no other one is", () => {
+test("each notification type is documented, with whether it is mailed, and no other type is", () => {
   const text = readFileSync(path.join(import.meta.dirname, "../../../../../docs/notifications.md"), "utf8");
   const rows = [...text.matchAll(/^\| `((?:client|host):\w+)` +\| (\w+) +\|/gm)];
   const told = NOTIFICATION_TYPES.map(({ key, defaults, isEmailMandatory }) => {

@@ -6,7 +6,7 @@ import { AGE_MS_MAX, ATTEMPTS_MAX, judgeStatus, nextAttemptAt } from "./rules/re
 const aChance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const START = new Date("2026-01-01T00:00:00Z");
 
-test("every status is taken, refused or tried again as the contract says", () => {
+test("every status is accepted, refused or tried again as the contract says", () => {
   for (let status = 100; status <= 999; status += 1) {
     const isTaken = status >= 200 && status <= 299;
     const isAgain = status === 408 || status === 429 || status >= 500;
@@ -14,7 +14,7 @@ test("every status is taken, refused or tried again as the contract says", () =>
   }
 });
 
-test("whatever chance does, attempts grow apart, end within a day, and are many enough to outlast an outage of hours", () => {
+test("for all random numbers, delays between attempts grow, end within a day, and are many enough to outlast an outage of hours", () => {
   fc.assert(
     fc.property(fc.array(aChance, { minLength: ATTEMPTS_MAX, maxLength: ATTEMPTS_MAX }), (chances) => {
       let now = START;

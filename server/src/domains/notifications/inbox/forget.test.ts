@@ -9,7 +9,7 @@ import { postNotifications } from "../notification-store.ts";
 
 const DAY_MS = 86_400_000;
 
-test("a notification can be read for 90 days, and one on its way is not forgotten before it is delivered or given up", async (t) => {
+test("a notification can be read for 90 days, and one on its way is not deleted before it is delivered or given up", async (t) => {
   const env = await testDatabase(t);
   const http = await notificationsHttp(t, env);
   const caller = await aCaller(env.database);

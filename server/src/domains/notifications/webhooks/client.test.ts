@@ -16,7 +16,7 @@ function aClient(resolve: Resolve, isPrivateAllowed = false) {
   return (url: string) => client(url, REQUEST, new AbortController().signal);
 }
 
-test("what stands for an address that is not public is never connected to", async (t) => {
+test("no connection goes to a name or text that stands for a private address", async (t) => {
   const receiver = await aReceiver(t);
   const at = (host: string) => `https://${host}:${receiver.port}/`;
   const by = (...addresses: readonly string[]) => aClient(async () => addresses);
@@ -34,19 +34,19 @@ test("what stands for an address that is not public is never connected to", asyn
   }
   for (const address of ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "fd00::1"]) {
     assert.deepEqual(await by(address)(at("rebound.example.com")), NOT_PUBLIC, address);
-    // One private address among public ones is enough, wherever it stands.
+    // One private address among public ones is enough, in any place.
     assert.deepEqual(await by("8.8.8.8", address)(at("rebound.example.com")), NOT_PUBLIC, address);
   }
   assert.deepEqual(await by("8.8.8.8")("http://example.com/"), { kind: "refused", text: "is no https address" });
   assert.equal(receiver.calls.length, 0);
 });
 
-test("a name is resolved once, and the connection goes to the address that was looked at", async (t) => {
+test("a name is resolved once, and the connection goes to the address that was checked", async (t) => {
   const [first, second] = [await aReceiver(t), await aReceiver(t)];
   const asked: string[] = [];
   const client = aClient(async (hostname) => {
     asked.push(hostname);
-    // A name that stands for something else each time that it is asked for.
+    // A name that resolves to another address on each query.
     return asked.length === 1 ? ["127.0.0.1"] : ["127.0.0.2"];
   }, true);
   assert.deepEqual(await client(`http://rebound.example.com:${first.port}/hook`), {
@@ -76,7 +76,7 @@ test("over TLS the certificate must be for the name of the receiver, not for its
   assert.equal(receiver.calls.length, 1);
 });
 
-test("a name that is not there now may be there later", async () => {
+test("a name that does not exist now is tried again later", async () => {
   const missing = await aClient(async () => {
     throw Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
   })("https://nowhere.example.com/");
@@ -112,7 +112,7 @@ test("a receiver that switches protocols is refused like any other answer, and t
   assert.deepEqual(outcome, { kind: "refused", text: "answered 101" });
 });
 
-test("names that no server answers for hold up no other name", async () => {
+test("names without an answer delay no other name", async () => {
   const server = createSocket("udp4");
   server.on("message", (question, { port, address }) => {
     if (question.includes("slow")) return;

@@ -13,7 +13,7 @@ import { createWebhookClient } from "./client.ts";
 
 const DOCUMENT = path.join(import.meta.dirname, "../../../../../docs/notifications.md");
 
-test("the receiver that the documentation shows takes what is genuine, once, and nothing else", async (t) => {
+test("the receiver in the documentation accepts a genuine event, once, and nothing else", async (t) => {
   const [, code = ""] = /```js\n([^]*?)```/.exec(await readFile(DOCUMENT, "utf8")) ?? [];
   const directory = await mkdtemp(path.join(tmpdir(), "receiver-"));
   t.after(() => rm(directory, { recursive: true }));
@@ -24,7 +24,7 @@ test("the receiver that the documentation shows takes what is genuine, once, and
   t.after(() => void child.kill());
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   const port = Number(/\d+$/.exec(String((await lines.next()).value))?.[0]);
-  // However slow the receiver is: what it answers is the question, not when.
+  // Stands still: the test is about the receiver's answers, not their time.
   const clock = new ManualClock();
   const call = createWebhookClient({ clock, resolve: async () => ["127.0.0.1"], isPrivateAllowed: true });
   const now = systemClock.now();

@@ -1,4 +1,4 @@
 import type { Identity } from "../../../base/identity.ts";
 
-/** Who asks, and the address that the request came from. */
+/** The identity and address of a request. */
 export type Caller = { readonly identity: Identity; readonly ipAddress: string };

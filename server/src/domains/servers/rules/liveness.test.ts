@@ -9,7 +9,7 @@ const aBeat = (id: number, beatCount: number, isStopped = false): Beat => ({
   isStopped,
 });
 
-/** Looks every two seconds at what `beatsAt` says; returns the ids that are dead at each look. */
+/** Looks every two seconds at the beats of `beatsAt`; returns the ids that are dead at each look. */
 function look(
   count: number,
   beatsAt: (index: number) => readonly Beat[],

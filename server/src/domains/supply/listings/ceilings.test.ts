@@ -59,7 +59,7 @@ test("nobody lists traffic or storage above the operator's ceiling, and the refu
   assert.equal((await list({ price_inetu: 5 })).status, 200, "the operator's setting decides");
 });
 
-test("listings above a ceiling that was lowered are brought down to it, and their hosts are told once", async (t) => {
+test("listings above a lowered ceiling are lowered to it, and their hosts are told once", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const host = await world.host({ owner });

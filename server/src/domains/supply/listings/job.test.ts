@@ -56,7 +56,7 @@ test("a default job runs on each idle GPU, for nothing, and hides no offer", asy
   await world.assertBooks();
 });
 
-test("any rental displaces it at once, a bid at the floor too, and it comes back when GPUs are idle", async (t) => {
+test("any rental evicts it at once, also a bid at the minimum, and it comes back when GPUs are idle", async (t) => {
   const { world, owner, host, renter } = await aHost(t);
   await setJob(world, owner, host.machineId);
   await host.obey();
@@ -78,7 +78,7 @@ test("any rental displaces it at once, a bid at the floor too, and it comes back
   await world.assertBooks();
 });
 
-test("another job takes its place, and it goes when it is removed", async (t) => {
+test("another job replaces it, and it ends when it is removed", async (t) => {
   const { world, owner, host, renter } = await aHost(t);
   await setJob(world, owner, host.machineId);
   await host.obey();
@@ -119,7 +119,7 @@ test("a GPU that was added gets its instance, one that the host destroyed comes 
   assert.deepEqual(await world.runLoop("keep-default-jobs"), { machines: 0, created: 0, removed: 0 });
 });
 
-test("a job that cannot be is refused by its field, on another's machine as if there were none", async (t) => {
+test("an impossible job is refused by its field, and another host's machine is not found", async (t) => {
   const { world, owner, host, renter } = await aHost(t, 1);
   for (const [field, value] of [
     ["image", ""],
@@ -144,7 +144,7 @@ test("a job that cannot be is refused by its field, on another's machine as if t
   assert.equal((await machineRecord(world, owner, host)).default_job, null);
 });
 
-test("where the disk has no room for it, a default job is refused", async (t) => {
+test("a default job is refused when the disk has no room for it", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const host = await world.host({ owner, gpus: 2, facts: { disk_bytes: 7_000_000_000 } });
@@ -152,7 +152,7 @@ test("where the disk has no room for it, a default job is refused", async (t) =>
   assert.deepEqual([answer.status, answer.body.field], [400, "machine"]);
 });
 
-test("on a full disk another job still takes the place of the one before, as that goes", async (t) => {
+test("on a full disk another job still replaces the one before, once that is gone", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const host = await world.host({ owner, gpus: 2, facts: { disk_bytes: 16_000_000_000 } });

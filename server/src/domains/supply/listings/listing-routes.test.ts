@@ -17,7 +17,7 @@ async function aHost(t: Parameters<typeof testApp>[0], gpus = 4) {
 
 const secondsAhead = ({ clock }: TestApp, days: number) => clock.now().getTime() / 1000 + days * DAY_S;
 
-test("a listing is what renters are offered next: its prices, sizes, end and space", async (t) => {
+test("new offers follow a listing: its prices, sizes, end and space", async (t) => {
   const { world, owner, host } = await aHost(t);
   const end = secondsAhead(world, 10);
   const body = {
@@ -67,7 +67,7 @@ test("a listing is what renters are offered next: its prices, sizes, end and spa
   assert.deepEqual(space, { size: 100, rented: 0, storage_cost: 0.05, end_date: end });
 });
 
-test("without a word a listing keeps what it is, and offers half of what is free as volumes", async (t) => {
+test("a request without fields keeps a listing, and offers half of the free disk as volumes", async (t) => {
   const { world, owner, host } = await aHost(t);
   await listMachine(world, owner, host.machineId);
   const record = await machineRecord(world, owner, host);
@@ -117,7 +117,7 @@ test("bad terms are refused by the name of their field, and change nothing", asy
   assert.deepEqual(await machineRecord(world, owner, host), before);
 });
 
-test("a machine of somebody else cannot be listed, and looks like none at all", async (t) => {
+test("another host's machine cannot be listed, and looks like an absent one", async (t) => {
   const { world, host, renter } = await aHost(t, 1);
   for (const machine of [host.machineId, 1_000_000]) {
     const answer = await listMachine(world, renter, machine, { price_gpu: 1 });
@@ -159,7 +159,7 @@ test("unlisting stops new rentals only; listing again brings the offers back", a
   assert.deepEqual([...(await world.offersOf(host)).keys()], [1]);
 });
 
-test("a higher minimum takes the devices of bids below it, and lets them have them back when it falls", async (t) => {
+test("a higher minimum bid evicts lower bids, and they resume when it falls", async (t) => {
   const { world, owner, host, renter } = await aHost(t, 2);
   const [low, high] = [
     await rentAndRun(world, renter, host, { price: 0.2 }),
@@ -181,7 +181,7 @@ test("a higher minimum takes the devices of bids below it, and lets them have th
   await world.assertBooks();
 });
 
-test("with the same or a lower price contracts go on with a later end, at their own price; a higher price asks first", async (t) => {
+test("with the same or a lower price contracts are extended to a later end, at their own price; a higher price asks first", async (t) => {
   const { world, owner, host, renter } = await aHost(t, 4);
   const ids = [await rentAndRun(world, renter, host), await rentAndRun(world, renter, host, { price: 0.2 })];
   const agreed = (await show(world, renter, ids[0]!)).end_date;
@@ -198,7 +198,7 @@ test("with the same or a lower price contracts go on with a later end, at their 
   assert.equal((await show(world, renter, ids[0]!)).end_date, later);
 });
 
-test("a listing whose end moves takes its contracts and its space along", async (t) => {
+test("a listing whose end moves on moves the ends of its contracts and its space", async (t) => {
   const { world, owner, host, renter } = await aHost(t, 2);
   const start = world.clock.now().getTime() / 1000;
   const listed = await listMachine(world, owner, host.machineId, { duration: "3 days" });
@@ -214,7 +214,7 @@ test("a listing whose end moves takes its contracts and its space along", async 
   assert.equal((await machineRecord(world, owner, host)).end_date, end, "once a day");
 });
 
-test("offers made anew are those that were there", async (t) => {
+test("offers that are built again equal those before", async (t) => {
   const { world, owner, host, renter } = await aHost(t, 3);
   await rentAndRun(world, renter, host, { price: 0.2 });
   const before = await world.offersOf(host);
@@ -228,7 +228,7 @@ test("offers made anew are those that were there", async (t) => {
   assert.equal((await defrag(owner.secret, [0])).status, 400);
 });
 
-test("however a machine is listed anew, running contracts keep their price and never end earlier", async (t) => {
+test("running contracts keep their price and never end earlier, for any new listing", async (t) => {
   const { world, owner, host, renter } = await aHost(t, 4);
   await listMachine(world, owner, host.machineId, { price_min_bid: 0 });
   const ids = [

@@ -62,7 +62,7 @@ const REQUEST = fc.record(
   { requiredKeys: [] },
 );
 
-test("whatever is asked for, the terms are ones that can be kept, or a field that was sent is named", () => {
+test("every request leads to terms that can be stored, or names one of its fields", () => {
   fc.assert(
     fc.property(REQUEST, fc.integer({ min: 0, max: 16 }), (request, deviceCount) => {
       let planned: Terms;
@@ -95,7 +95,7 @@ test("whatever is asked for, the terms are ones that can be kept, or a field tha
   );
 });
 
-test("what is left out stays as it is, and a floor gives way to a price that fell below it", () => {
+test("absent fields stay, and a minimum bid is lowered to a price that fell below it", () => {
   assert.deepEqual(plan({}), terms());
   const cheaper = plan({ price_gpu: 0.05 });
   assert.equal(cheaper.priceMinBidNanosPerHour, 50_000_000n);
@@ -121,7 +121,7 @@ test("what is left out stays as it is, and a floor gives way to a price that fel
   );
 });
 
-test("an end is fixed or moves, never both, lies ahead, and is said in seconds", () => {
+test("an end is fixed or moves on, never both, lies ahead, and is stated in seconds", () => {
   const inAWeek = NOW.getTime() / 1000 + 7 * 86_400;
   assert.deepEqual(plan({ end_date: inAWeek }).offerEndAt, new Date(inAWeek * 1000));
   const rolling = plan({ duration: "3 days" });

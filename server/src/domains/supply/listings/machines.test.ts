@@ -25,7 +25,7 @@ function exact(dollars: number): bigint {
 const earnings = (world: TestApp, by: TestCaller, query = "") =>
   world.call({ url: `/api/v0/users/me/machine-earnings${query}`, secret: by.secret });
 
-test("a host sees its machines with all that goes on there, and nobody else's", async (t) => {
+test("a host sees its machines with their rentals and reports, and no other host's", async (t) => {
   const world = await testApp(t);
   const [owner, renter] = [await world.caller(), await world.caller()];
   const connectedAt = world.clock.now().getTime() / 1000;
@@ -92,7 +92,7 @@ test("a host sees its machines with all that goes on there, and nobody else's", 
   assert.equal(foreign.status, 403);
 });
 
-test("what a host sees as earned, as the fee and as what is left is what the payouts say", async (t) => {
+test("a host's shown earnings, fee and rest agree with its payouts", async (t) => {
   const world = await testApp(t);
   const [owner, renter] = [await world.caller({ dollars: 0 }), await world.caller({ dollars: 1000 })];
   const host = await listedHost(world, { dollarsPerHour: 1 }, { owner });
@@ -113,7 +113,7 @@ test("what a host sees as earned, as the fee and as what is left is what the pay
       listed.payouts.reduce((total: bigint, payout: Record<typeof key, number>) => total + exact(payout[key]), 0n);
     const parts = [summary.total_gpu, summary.total_stor, summary.total_bwu, summary.total_bwd];
     const gross = parts.reduce((total: bigint, part: number) => total + exact(part), 0n);
-    // Gross is what was invoiced, or will be; less the fees it is what was sent, or is still there.
+    // Gross is the invoiced amount of now or later; less the fees it is the amount sent or still there.
     assert.equal(exact(current.balance) - exact(current.service_fee), exact(current.total));
     assert.equal(gross, sum("fee") + sum("amount") + exact(current.balance));
     const [last] = listed.payouts;
@@ -139,11 +139,11 @@ test("what a host sees as earned, as the fee and as what is left is what the pay
   await world.assertBooks();
 });
 
-test("earnings are what renters paid for each machine on each day", async (t) => {
+test("earnings are the payments of renters for each machine on each day", async (t) => {
   const world = await testApp(t);
   const [owner, renter] = [await world.caller({ dollars: 0 }), await world.caller()];
   const [host, other] = [await world.host({ owner, gpus: 1 }), await world.host({ owner, gpus: 1 })];
-  // What is stored is free here, so that the sums are those of running alone.
+  // Storage is free here, so that the sums are those of running alone.
   await world.env.pool.query("update machines set price_disk_nanos_per_gb_month = 0");
   const day = Math.floor(world.clock.now().getTime() / DAY_MS);
   await rentAndRun(world, renter, host);
@@ -170,7 +170,7 @@ test("earnings are what renters paid for each machine on each day", async (t) =>
   ]);
   assert.deepEqual([body.username, body.email], [owner.username, owner.email]);
   assert.deepEqual(body.current, { balance: 8.1, service_fee: 0, total: 8.1, credit: 0 });
-  // Added up in the background or read from the transfers: the sums are the same, however often and in whatever steps.
+  // Added up in the background or read from the transfers, the sums are the same, in any number of steps.
   for (let round = 0; round < 8; round += 1) {
     await world.runLoop("add-up-earnings");
     const { summary, per_machine: byMachine, per_day: byDay } = (await earnings(world, owner)).body;
@@ -193,7 +193,7 @@ test("earnings are what renters paid for each machine on each day", async (t) =>
   await world.assertBooks();
 });
 
-test("an earnings query that makes no sense is refused by its field", async (t) => {
+test("an impossible earnings query is refused by its field", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   for (const [field, query] of [

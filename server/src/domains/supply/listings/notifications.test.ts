@@ -7,7 +7,7 @@ import type { TestCaller } from "../../../../../test/support/fixtures.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** What a user was told, oldest first: kind and subject. */
+/** A user's notifications, oldest first: kind and subject. */
 async function toldTo({ call }: TestApp, { secret }: TestCaller): Promise<readonly (readonly [string, string])[]> {
   const { body } = await call({ url: "/api/v0/notices/?limit=100", secret });
   return body.notices
@@ -106,7 +106,7 @@ test("a maintenance is told to renters and host, and a report to the host withou
   assert.ok(!text.includes(renter.email));
 });
 
-test("what becomes of an instance is told to whom asked for it, and being outbid to everybody", async (t) => {
+test("events of an instance are told to users who asked for them, and being outbid to everybody", async (t) => {
   const { app, host } = await setting(t);
   const [asking, rival] = [await app.caller(), await app.caller()];
   const events = ["created", "started", "stopped", "resumed", "deleted"].map((event) => `client:instance_${event}`);
@@ -143,12 +143,12 @@ test("a webhook is called as soon as the fact is committed, without anybody wait
   assert.equal(JSON.parse(String(receiver.calls[0]?.body)).notif_type, "maintenance_scheduled");
 });
 
-test("credit from others is told in one notice for all that came in since the last", async (t) => {
-  // Later than what gives the first credit, which is by the real time.
+test("credit from others is told in one notification for all that came in since the last", async (t) => {
+  // Later than the event of the first credit, which has the real time.
   const app = await testApp(t, { clock: new ManualClock("2040-01-01T00:00:00Z") });
   const [giver, taker] = [await app.caller(), await app.caller({ dollars: 0 })];
   const stranger = await app.caller();
-  // Too little to be worth a mail, which could be had by the thousand for it.
+  // Too little to be worth a mail: it could cause mails by the thousand.
   const dust = { recipient: giver.email, amount: 0.009 };
   await app.call({ method: "PUT", url: "/api/v0/commands/transfer_credit/", secret: stranger.secret, body: dust });
   for (const amount of [1, 2.5]) {

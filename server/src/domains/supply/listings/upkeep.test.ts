@@ -79,7 +79,7 @@ test("a maintenance is shown to host and renters, on their instances too, until 
   assert.deepEqual(await maintenances(world, renter), [], "over is over");
 });
 
-test("a maintenance that cannot be is refused by its field", async (t) => {
+test("an impossible maintenance is refused by its field", async (t) => {
   const { world, owner, host, renter } = await aHost(t, 1);
   const start = nowS(world) + HOUR_S;
   await announce(world, owner, host, { sdate: start, duration: 2 });
@@ -114,7 +114,7 @@ test("a maintenance that cannot be is refused by its field", async (t) => {
   assert.deepEqual([bad.status, bad.body.field], [400, "machine_ids"]);
 });
 
-test("cleaning up removes what is past its end, and nothing else", async (t) => {
+test("cleaning up removes instances past their end, and no others", async (t) => {
   const { world, owner, host, renter } = await aHost(t, 2);
   await listMachine(world, owner, host.machineId, { end_date: nowS(world) + 2 * HOUR_S });
   const expired = await rentAndRun(world, renter, host);
@@ -134,7 +134,7 @@ test("cleaning up removes what is past its end, and nothing else", async (t) => 
   await world.assertBooks();
 });
 
-test("a machine is not deleted while others use it; then it is gone from all lists, and its agent is sent away", async (t) => {
+test("a machine is not deleted while others use it; then it is gone from all lists, and its agent is disconnected", async (t) => {
   const { world, owner, host, renter } = await aHost(t, 2);
   await world.call({
     method: "PUT",

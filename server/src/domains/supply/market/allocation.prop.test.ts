@@ -86,7 +86,7 @@ function isSpared({ displacedAtMs, grantedAtMs, isBackground }: Holder, { nowMs,
   return nowMs - grantedAtMs < minSliceMs;
 }
 
-/** Every set of these, given from the lowest to the highest: as numbers whose bits are the members, in rising order. */
+/** All sets of these holders, in order from the lowest to the highest: numbers whose bits are the members, rising. */
 function setsOf(members: readonly Holder[]): readonly (readonly Holder[])[] {
   return Array.from({ length: 2 ** members.length }, (_, bits) =>
     members.filter((_one, index) => (bits & (1 << index)) !== 0),
@@ -98,8 +98,8 @@ function devicesOf(set: readonly Holder[]): number {
 }
 
 /**
- * The same decision, found by trying: every set of holders that a claim might take the devices of, the best of those that
- * suffice. The best spares whoever is highest, whatever that costs those below.
+ * The same decision, found by trying: all sets of holders whose devices a claim might take, and the best of those that
+ * suffice. The best set spares the highest holders, at any cost to those below.
  */
 function decideByTrying(machine: MachineClaims) {
   let freeCount = machine.freeDevices.length;
@@ -149,7 +149,7 @@ function displacedIds({ displaced }: Allocation): readonly InstanceId[] {
   return displaced.map(({ instanceId }) => instanceId);
 }
 
-/** The machine once everybody has done what was decided: told or gone, granted, told to stay. */
+/** The machine after the decision was carried out: holders notified or gone, devices granted, notices withdrawn. */
 function carriedOut(machine: MachineClaims, decision: Allocation): MachineClaims {
   const granted = new Map(decision.grants.map((grant) => [grant.instanceId, grant.deviceIds]));
   const taken = new Set(decision.grants.flatMap((grant) => grant.deviceIds));
@@ -204,7 +204,7 @@ test("no device is granted twice, and each claim gets exactly what it asked for"
   });
 });
 
-test("on-demand is never displaced, and nobody but by a higher claim that waits", () => {
+test("on-demand is never evicted, and a bid only by a higher claim that waits", () => {
   holds((machine) => {
     const decision = allocate(machine);
     const helped = machine.waiting.filter((waiting) => decision.promised.includes(waiting.instanceId));
@@ -219,7 +219,7 @@ test("on-demand is never displaced, and nobody but by a higher claim that waits"
   });
 });
 
-test("the lowest go first: who goes is needed even when everybody below goes too", () => {
+test("the lowest leave first: an evicted holder is needed even when all below it leave too", () => {
   holds((machine) => {
     const decision = allocate({ ...machine, waiting: machine.waiting.slice(0, 1) });
     const [first] = machine.waiting;
@@ -236,7 +236,7 @@ test("the lowest go first: who goes is needed even when everybody below goes too
   });
 });
 
-test("nobody is displaced whose devices help nobody: staying, it would keep a claim from running", () => {
+test("no holder is evicted whose devices help no claim: staying, it would keep a claim from running", () => {
   holds((machine) => {
     const decision = allocate(machine);
     const goneBy = ({ displaced, reprieved }: Allocation) => [
@@ -256,7 +256,7 @@ test("nobody is displaced whose devices help nobody: staying, it would keep a cl
   });
 });
 
-test("a bid that has resumed is spared by other bids for the minimum slice, and a displaced one waits that long", () => {
+test("a resumed bid is safe from other bids for the minimum slice, and an evicted one waits that long", () => {
   holds((machine) => {
     const decision = allocate(machine);
     for (const { instanceId, reason } of decision.displaced) {
@@ -297,7 +297,7 @@ test("the first in rank gets its devices when they are free, and is promised the
   });
 });
 
-test("no claim waits that fits into devices which are free and kept for nobody", () => {
+test("no claim waits that fits into free devices which are kept for no other claim", () => {
   holds((machine) => {
     const { grants, promised } = allocate(machine);
     const given = grants.reduce((all, grant) => all + grant.deviceIds.length, 0);
@@ -370,7 +370,7 @@ test("a large claim is not starved by smaller ones of its price that keep coming
   );
 });
 
-test("a host's own job never keeps anything from anybody", () => {
+test("a host's own job never takes devices from a renter", () => {
   holds((machine) => {
     const isOwn = (one: Claim) => one.isBackground;
     const decision = allocate(machine);
@@ -388,7 +388,7 @@ test("a host's own job never keeps anything from anybody", () => {
   });
 });
 
-test("offers are every multiple of the smallest slice, and everything that is available", () => {
+test("offers are all multiples of the smallest slice, and all available devices", () => {
   assert.deepEqual(offerSizes(8, 1), [1, 2, 3, 4, 5, 6, 7, 8]);
   assert.deepEqual(offerSizes(7, 2), [2, 4, 6, 7]);
   assert.deepEqual(offerSizes(6, 2), [2, 4, 6]);

@@ -41,7 +41,7 @@ test("a change that comes while another is read is not lost", async (t) => {
   assert.deepEqual([found.length, ...new Set(found.map((offer) => offer.dph_base / offer.num_gpus))], [4, 5]);
 });
 
-test("a machine that is no more is forgotten", async (t) => {
+test("a deleted machine leaves the table", async (t) => {
   const world = await testApp(t);
   const host = await world.host();
   assert.equal(world.app.offers.size, 2);
@@ -51,7 +51,7 @@ test("a machine that is no more is forgotten", async (t) => {
   assert.equal(world.app.offers.size, 0);
 });
 
-test("whoever is answered that an offer is rented finds it in no search any more, nor does an older read bring it back", async (t) => {
+test("a caller who was told that an offer is rented finds it in no search, and no older read brings it back", async (t) => {
   const world = await testApp(t);
   const [host, renter] = [await world.host({ gpus: 4 }), await world.caller()];
   const { index, channel } = world.app.offers;
@@ -67,7 +67,7 @@ test("whoever is answered that an offer is rented finds it in no search any more
   });
   assert.equal(answer.statusCode, 200, answer.body);
   assert.ok(!ids().includes(first.id), "in the turn in which the answer came");
-  // As a read would see it that began before the rental was committed.
+  // The state that a read sees which began before the rental was committed.
   await world.settled();
   await world.env.pool.query("update offers set retired_at = now()");
   await world.env.pool.query("update offers set retired_at = null where id = $1", [first.id]);
@@ -76,7 +76,7 @@ test("whoever is answered that an offer is rented finds it in no search any more
   assert.ok(!ids().includes(first.id));
 });
 
-test("an offer is taken out alone, wherever it stands among those of its machine", async (t) => {
+test("an offer is removed alone, in any place among those of its machine", async (t) => {
   const world = await testApp(t);
   await world.host({ gpus: 4 });
   const { index } = world.app.offers;

@@ -35,10 +35,10 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 type Renter = { readonly caller: TestCaller; seen: ReadonlyMap<number, OfferRecord> };
 
-/** Amounts as they are compared: both sides come from the same integers by way of doubles. */
+/** Tolerance of amounts: both sides come from the same integers by way of doubles. */
 const HAIR = 1e-9;
 
-test("whatever is searched, listed anew and rented in whichever order, through two servers, nobody pays more than their last search showed", async (t) => {
+test("with searches, listings and rentals in any order, through two servers, nobody pays more than their last search showed", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const hosts = [await world.host({ owner, gpus: 4 }), await world.host({ owner, gpus: 4 })];
@@ -82,7 +82,7 @@ test("whatever is searched, listed anew and rented in whichever order, through t
       const shop = shops["shop" in one ? one.shop : 0];
       switch (one.kind) {
         case "search": {
-          // Nothing is waited for: what this server shows may be old.
+          // No wait here: the answer of this server may be old.
           const found = shop?.search({ rentable: { eq: true }, disable_bundling: true }) ?? [];
           if (renter !== undefined) renter.seen = new Map(found.map((offer) => [offer.id, offer]));
           break;

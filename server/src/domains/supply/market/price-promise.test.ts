@@ -112,7 +112,7 @@ test("an offer gets another id when its machine comes back with other GPUs", asy
   assert.deepEqual([answer.status, /its hardware changed/.test(answer.body.msg)], [410, true], answer.text);
 });
 
-test("a price that rose without anybody being told is found before it is paid", async (t) => {
+test("a price that rose without a notification is found before it is paid", async (t) => {
   const { world, host, renter } = await aMarket(t);
   const seen = await offerOf(world, host);
   await world.env.pool.query("update machines set price_device_nanos_per_hour = 99000000000");
@@ -134,7 +134,7 @@ test("another server, and one that starts later, answers 410 for an offer that w
   }
 });
 
-test("the answer to a rent says what was agreed, and so does the instance", async (t) => {
+test("the answer to a rental shows the agreed terms, and so does the instance", async (t) => {
   const { world, host, renter } = await aMarket(t);
   const { body } = await rentBy(world, renter, await offerOf(world, host), { disk: 72 });
   assert.deepEqual(
@@ -167,7 +167,7 @@ test("max_dph refuses a rental that costs more with its disk, alone, in bulk and
   assert.equal(bid.status, 410, bid.text);
 });
 
-test("a stopped instance starts again at its own price, whatever its machine costs by then", async (t) => {
+test("a stopped instance starts again at its own price, even if its machine costs more by then", async (t) => {
   const { world, host, relist, renter } = await aMarket(t);
   const id = await rentAndRun(world, renter, host);
   assert.equal((await setState(world, renter, id, "stopped")).status, 200);

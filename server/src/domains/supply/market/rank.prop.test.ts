@@ -52,7 +52,7 @@ const machines: fc.Arbitrary<MachineClaims> = fc
     minSliceMs,
   }));
 
-/** Whether a claim of the machine runs, or goes on running, if its bid is changed to this. */
+/** True when a claim of the machine runs, or goes on running, with its bid changed to this. */
 function wouldRun(machine: MachineClaims, own: Claim, bid: bigint): boolean {
   const changed = atPrice(own, bid, machine.nowMs);
   const replace = <C extends Claim>(one: C): C => (one.instanceId === own.instanceId ? { ...one, ...changed } : one);
@@ -73,14 +73,14 @@ function ownersOf(machine: MachineClaims): readonly Claim[] {
   return [...machine.waiting, ...holders].filter((one) => one.isBid && !one.isBackground);
 }
 
-test("the bid that is said to run now runs, and no lower one does", () => {
+test("the shown bid to run now runs, and no lower one does", () => {
   fc.assert(
     fc.property(machines, (machine) => {
       for (const own of ownersOf(machine)) {
         const floor = FLOOR_PER_DEVICE * BigInt(own.deviceCount);
         const { bidToRunNanos: bid } = standingOf(machine, own, floor);
         if (bid !== undefined) assert.ok(wouldRun(machine, own, bid), `${bid} does not run`);
-        // One step less, and everything below that is a round amount.
+        // One step less, and all lower round amounts.
         const below = bid === undefined ? 60n * STEP : bid - STEP;
         if (below >= floor) assert.ok(!wouldRun(machine, own, below), `${below} runs as well`);
         for (let lower = floor; lower < below; lower += STEP) {
@@ -92,7 +92,7 @@ test("the bid that is said to run now runs, and no lower one does", () => {
   );
 });
 
-test("where a lower bid stays and a higher one has to leave, the lower one is said to be enough", () => {
+test("the lower bid is shown as enough where it stays and a higher one has to leave", () => {
   const holder = (instanceId: number, own: Partial<Holder>): Holder => ({
     instanceId: asId<InstanceId>(instanceId),
     isBid: true,
@@ -119,7 +119,7 @@ test("where a lower bid stays and a higher one has to leave, the lower one is sa
     nowMs: NOW_MS,
     minSliceMs: 50,
   };
-  // The bid for two is outbid, and leaves one device over: the lowest, who makes room for on-demand, may stay for it.
+  // The bid for two is outbid, and leaves one device over: the lowest, which makes room for on-demand, may stay for it.
   assert.deepEqual(
     [2n, 3n, 4n].map((steps) => wouldRun(machine, own, steps * STEP)),
     [true, false, true],
@@ -128,7 +128,7 @@ test("where a lower bid stays and a higher one has to leave, the lower one is sa
   assert.deepEqual([isServed, bidToRunNanos], [true, 2n * STEP]);
 });
 
-test("whoever is served is said to be, and bids no less than it takes", () => {
+test("a served claim is shown as served, and bids no less than needed", () => {
   fc.assert(
     fc.property(machines, (machine) => {
       for (const own of ownersOf(machine)) {
@@ -148,7 +148,7 @@ test("whoever is served is said to be, and bids no less than it takes", () => {
   );
 });
 
-test("when no bid would do since somebody has just resumed, the one to beat and the end of that are told", () => {
+test("when no bid is high enough because another has just resumed, the bid to beat and the end of its slice are shown", () => {
   let count = 0;
   fc.assert(
     fc.property(machines, (machine) => {

@@ -42,7 +42,7 @@ test("searching offers", async (t) => {
     assert.deepEqual((await find({}, user.secret)).length, everything.length);
   });
 
-  await t.test("every row has what clients crash without", async () => {
+  await t.test("every row has the fields that clients crash without", async () => {
     for (const offer of await find({ limit: 100 })) {
       for (const field of [
         "dph_base",
@@ -111,7 +111,7 @@ test("searching offers", async (t) => {
     for (const [query, expected] of cases) assert.deepEqual(await sizes(query), expected, JSON.stringify(query));
   });
 
-  await t.test("orders by score unless asked otherwise, and takes a limit", async () => {
+  await t.test("orders by score by default, and takes a limit", async () => {
     const scores = (await find({ limit: 100 })).map((offer) => Number(offer["score"]));
     assert.deepEqual(
       scores,
@@ -132,7 +132,7 @@ test("searching offers", async (t) => {
     assert.deepEqual(await find({ limit: 0 }), []);
   });
 
-  await t.test("prices storage and bids as asked", async () => {
+  await t.test("prices storage and bids as requested", async () => {
     const [plain] = await find({ num_gpus: { eq: 4 }, allocated_storage: 0 });
     const [stored] = await find({ num_gpus: { eq: 4 }, allocated_storage: 720 });
     assert.deepEqual([plain?.["dph_base"], plain?.["dph_total"], plain?.["min_bid"]], [1.2, 1.2, 0.6]);
@@ -143,7 +143,7 @@ test("searching offers", async (t) => {
     for (const type of ["on-demand", "ondemand", "bid", "reserved"]) await find({ type });
   });
 
-  await t.test("refuses what it cannot mean, by its name", async () => {
+  await t.test("refuses meaningless conditions by name", async () => {
     for (const [field, body] of [
       ["type", { type: "free" }],
       ["limit", { limit: -1 }],

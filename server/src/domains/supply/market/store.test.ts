@@ -12,7 +12,7 @@ import { insertLeases, releaseLeases } from "./store.ts";
 const EARLY = new Date("2026-01-01T00:00:00.000Z");
 const LATE = new Date("2026-01-01T00:00:05.000Z");
 
-test("the recorded times of one device's leases never overlap, whichever instants their transactions read", async (t) => {
+test("the recorded times of one device's GPU grants never overlap, for any times that their transactions read", async (t) => {
   const { database, pool } = await testDatabase(t);
   const at = (now: Date) => ({ ...systemClock, now: () => now });
   const { machineId, deviceId, first, second } = await withTransaction(database, at(EARLY), async (tx) => {

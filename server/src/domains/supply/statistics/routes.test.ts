@@ -14,7 +14,7 @@ async function metrics(world: TestApp, path: string, secret: string) {
   return answer.body;
 }
 
-test("a census counts what is rented and what is to be had, and prices by percentiles, once for all processes", async (t) => {
+test("a census counts rented and available GPUs, and prices by percentiles, once for all processes", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   const owner = await world.caller();
@@ -96,7 +96,7 @@ test("history is told by censuses, then by hours and days that hold their means,
   assert.deepEqual(hourly.supply_demand.total, [4, 4]);
   assert.deepEqual(hourly.pricing.avail_median, [0.2, 0.4]);
   assert.deepEqual(hourly.stats, { tflops: 82, dlperf: 100, tflops_per_dollar: 205, dlperf_per_dollar: 250 });
-  // Times without a census are left out, and a kind that is not there is a line of zeros.
+  // Times without a census are left out, and a kind that is absent has zeros.
   const other = (await metrics(world, "history/?verified=no", secret)).gpus;
   assert.deepEqual(Object.keys(other), ["RTX 5090", "RTX 4090", "RTX 3090"]);
   assert.deepEqual(new Set(other["RTX 5090"].supply_demand.total), new Set([0]));
@@ -138,7 +138,7 @@ test("metrics are for hosts: one without machines is told so, and a renter is re
   assert.equal(refused.body.msg, "verified must be one of yes, no, all");
 });
 
-test("what GPUs cost now and a day ago is for everybody", async (t) => {
+test("prices of GPUs now and a day ago are public", async (t) => {
   const world = await testApp(t);
   const host = await world.host({ gpus: 2 });
   const prices = async () => (await world.call({ url: "/api/v0/gpu_prices/" })).body;

@@ -12,7 +12,7 @@ const priced = fc.array(fc.record({ price: fc.bigInt({ min: 0n, max: 20n }), cou
 test("a percentile is the price of one of the GPUs, at or below which are at least so many of them and no fewer", () => {
   fc.assert(
     fc.property(priced, (given) => {
-      // One entry for each GPU, in order: the plainest way to say it.
+      // One entry for each GPU, in order: the plainest definition.
       const each = given.flatMap(({ price, count }) => Array.from({ length: count }, () => price));
       each.sort((a, b) => Number(a - b));
       const naive = (percent: number) => each[Math.ceil((each.length * percent) / 100) - 1];

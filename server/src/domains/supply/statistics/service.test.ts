@@ -7,7 +7,7 @@ import { keepSamples } from "./service.ts";
 
 const START = "2026-01-01T00:00:00Z";
 
-test("what was missed is rolled up piece by piece, and no day before all its hours are", async (t) => {
+test("missed spans are rolled up piece by piece, and no day before all its hours", async (t) => {
   const { database, pool } = await testDatabase(t);
   // Five days of censuses: on each the number of available GPUs is the number of the hour.
   await pool.query(

@@ -19,7 +19,7 @@ let served: Served;
 let host: TestCaller;
 let renter: TestCaller;
 let pauper: TestCaller;
-/** What is asked of hosts here has no credentials. */
+/** Tasks of hosts in this test have no credentials. */
 const NO_SEALS: Sealer = { seal: (text) => text, open: () => undefined };
 
 let machine: MachineId;
@@ -130,7 +130,7 @@ for (const [field, value] of REFUSED) {
   });
 }
 
-test("a rented volume is shown with what clients decode", async () => {
+test("a rented volume is shown with the fields that clients decode", async () => {
   const id = await aVolume({ size: 15.5, name: "models" });
   const row = (await volumes("?owner=me")).find((volume) => volume["id"] === id);
   assert.deepEqual(
@@ -211,7 +211,7 @@ test("a volume is deleted by query or by body, and gives its space back when its
   assert.deepEqual([none.status, none.body["msg"]], [400, "Please provide a valid volume ID."]);
 });
 
-test("a volume in use cannot be deleted, and can again once its instance let go", async () => {
+test("a volume in use cannot be deleted before its instance is gone", async () => {
   const id = await aVolume();
   const instance = await attach(id);
   const refused = await served.call("DELETE", "/api/v0/volumes/", { as: renter, body: { id } });
@@ -255,7 +255,7 @@ test("offers of machines that are away are not found", async () => {
   );
 });
 
-test("a search understands what published clients send", async () => {
+test("a search understands the requests of published clients", async () => {
   const id = await anOffer({ machine: await newMachine(), size: 333 });
   const defaults = { verified: { eq: true }, external: { eq: false }, disk_space: { gte: 333 } };
   const found = async (body: object) => (await search(body)).map((row) => row["id"]);
@@ -288,7 +288,7 @@ test("no operation answers without a key, nor to one without the permission", as
   }
 });
 
-test("an account has a limited number of volumes, however many are rented for it at once", async () => {
+test("an account has a limited number of volumes, also with concurrent rentals", async () => {
   const tenant = await aCaller(env.database);
   await giveCredit(tenant.id);
   const offers: number[] = [];

@@ -130,7 +130,7 @@ test("columns answer every search as a naive evaluation of whole records does, f
   );
 });
 
-test("after any changes of machines the columns answer as if they had been filled anew", () => {
+test("after any changes of machines the columns answer as if they had just been filled", () => {
   const change = fc.tuple(fc.integer({ min: 1, max: 5 }), fc.option(machineChoice, { nil: undefined }));
   fc.assert(
     fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
@@ -142,17 +142,17 @@ test("after any changes of machines the columns answer as if they had been fille
         else index.replace(machine);
         if (machine === undefined) now.delete(id);
         else now.set(id, machine);
-        // Keeps texts, which must not outlive what they say.
+        // Fills the cache of texts, which must not outlive a change.
         searchText(index, {}, { now: NOW, rentedMachines: new Set() });
       }
-      const anew = new OfferIndex();
-      for (const machine of now.values()) anew.replace(machine);
+      const fresh = new OfferIndex();
+      for (const machine of now.values()) fresh.replace(machine);
       const ask = { limit: 100, disable_bundling: true, order: [["gpu_name", "desc"]] };
       const caller = { now: NOW, rentedMachines: new Set<MachineId>() };
-      assert.deepEqual(searchOffers(index, ask, caller), searchOffers(anew, ask, caller));
+      assert.deepEqual(searchOffers(index, ask, caller), searchOffers(fresh, ask, caller));
       assert.deepEqual(
         [index.offers.size, index.machines.size, [...index.machines.texts("mobo_name").dictionary.values()].toSorted()],
-        [anew.offers.size, anew.machines.size, [...anew.machines.texts("mobo_name").dictionary.values()].toSorted()],
+        [fresh.offers.size, fresh.machines.size, [...fresh.machines.texts("mobo_name").dictionary.values()].toSorted()],
       );
     }),
     { numRuns: 100 },

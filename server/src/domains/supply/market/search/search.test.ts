@@ -46,7 +46,7 @@ test("a limit counts rows, and the number of a row's offers is that of all that 
   );
 });
 
-test("an offer that cannot be rented stands for none that can, nor one of the caller's own machines for another", () => {
+test("an unrentable offer is in no row with rentable ones, nor one of the caller's own machines with others", () => {
   const index = marketOf([{ id: 1, machine: { isConnected: false } }, { id: 2 }, { id: 3 }, { id: 4 }]);
   const mine = { ...caller, rentedMachines: new Set([asId<MachineId>(3)]) };
   const found = searchOffers(index, { num_gpus: { eq: 1 }, order: [["id", "asc"]] }, mine);
@@ -96,7 +96,7 @@ test("a large market gives what a naive search gives, for conditions that keep l
   }
 });
 
-test("a search for reserved rentals shows what one month of prepaying takes off", () => {
+test("a search for reserved rentals shows the discount of one prepaid month", () => {
   const index = marketOf([{ id: 1, machine: { creditDiscountMaxPermille: 200 } }]);
   const ask = (type: string) =>
     searchOffers(index, { type, num_gpus: { eq: 2 }, allocated_storage: 0 }, caller).map((offer) => [
@@ -109,7 +109,7 @@ test("a search for reserved rentals shows what one month of prepaying takes off"
   assert.deepEqual(ask("ondemand"), [[0.6, 0, 0.6, "0.000000000"]]);
 });
 
-test("an offer shows the places of the GPUs that it could have, and what space its machine has for volumes", () => {
+test("an offer shows the places of the GPUs that it could have, and its machine's space for volumes", () => {
   const volume = { askId: 9, sizeGb: 120.5, dollarsPerHour: 0.02 };
   const index = marketOf([
     { id: 1, gpus: 4, held: { 0: "on-demand", 1: 200_000_000 }, broken: [3], sizes: [1, 2], volume },
@@ -122,15 +122,15 @@ test("an offer shows the places of the GPUs that it could have, and what space i
   assert.equal(searchOffers(marketOf([{ id: 2 }]), { avail_vol_size: { gt: 1 } }, caller).length, 0);
 });
 
-test("something free ranks by what it is worth per thousandth of a dollar, and first among its equals", () => {
+test("a free offer ranks by its worth per thousandth of a dollar, and first among its equals", () => {
   const free = { machine: { priceDeviceNanosPerHour: nanos(0n), priceDiskNanosPerGbMonth: nanos(0n) } };
   const [first, second] = searchOffers(marketOf([{ id: 1 }, { id: 2, ...free }]), { num_gpus: { eq: 1 } }, caller);
-  // Each takes one of two GPUs: half of the bonus for using a machine up.
+  // Each takes one of two GPUs: half of the bonus for using up a machine.
   assert.deepEqual([first?.machine_id, first?.dlperf_per_dphtotal, first?.score], [2, 100_000, 99_990]);
   assert.ok(second !== undefined && Math.abs(second.score - (100 / second.dph_total) * 0.99 * 1.01) < 1e-9);
 });
 
-test("of offers that are as good the one that leaves least behind is first, and one that is cheaper is before it", () => {
+test("among equally good offers the one that leaves least behind is first, and a cheaper one is before it", () => {
   const cheaper = { priceDeviceNanosPerHour: nanos(290_000_000n) };
   const index = marketOf([
     { id: 1, gpus: 8 },
@@ -144,7 +144,7 @@ test("of offers that are as good the one that leaves least behind is first, and 
   assert.deepEqual(machinesFor(8), [4, 1]);
 });
 
-test("what is too much or nothing that a search could mean is refused by its name, and quickly", () => {
+test("excessive or meaningless conditions are refused by name, and quickly", () => {
   const index = bundledMarket();
   const deep = "[".repeat(60_000) + "]".repeat(60_000);
   const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, number) => [`field_${number}`, { eq: number }]));
@@ -179,7 +179,7 @@ test("what is too much or nothing that a search could mean is refused by its nam
       JSON.stringify(query).slice(0, 80),
     );
   }
-  // Far away, but a number like any other.
+  // A great distance, but a number like any other.
   assert.equal(searchOffers(index, { num_gpus: { lte: 2 ** 53 }, dph_total: { gt: -(2 ** 60) } }, caller).length, 6);
 });
 
@@ -189,7 +189,7 @@ test("numbers next to a bound are on their side of it", () => {
   assert.ok(below(0) < 0 && below(Number.MIN_VALUE) === 0 && -below(-0.3) > 0.3);
 });
 
-test("what remains of an offer is said in days and hours", () => {
+test("the rest of an offer's time is shown in days and hours", () => {
   assert.deepEqual([-1, 0, 100, 3600, 86_400, 2 * 86_400 + 7300].map(remainingText), [
     "",
     "",

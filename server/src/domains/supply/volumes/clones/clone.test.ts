@@ -37,7 +37,7 @@ async function aWorld(t: TestContext) {
   };
 }
 
-test("a clone on another machine is made of space there, filled by both hosts, and then a volume like any other", async (t) => {
+test("a clone on another machine takes space there, is filled by both hosts, and is then a volume like any other", async (t) => {
   const { world, user, here, there, source, clone, shown } = await aWorld(t);
   const answer = await clone();
   assert.equal(answer.status, 200, answer.text);
@@ -85,7 +85,7 @@ test("a clone on the same machine is a copy there, uncompressed or not", async (
   assert.equal(here.volume(id)?.size_bytes, 12.5 * GB);
 });
 
-test("one that failed says why, cannot be used, and can be deleted", async (t) => {
+test("a failed clone shows the reason, cannot be used, and can be deleted", async (t) => {
   const { world, user, there, clone, call, shown } = await aWorld(t);
   const id = Number((await clone({ disable_compression: true })).body.id);
   const [task] = await there.tasks(1);
@@ -103,13 +103,13 @@ test("one that failed says why, cannot be used, and can be deleted", async (t) =
   assert.equal(await shown(id), undefined);
 });
 
-test("hosts that do not finish within a day have failed, and deleting a clone calls it off", async (t) => {
+test("a clone that does not finish within a day has failed, and deleting it cancels it", async (t) => {
   const { world, here, there, source, clone, call, shown } = await aWorld(t);
   const [first, second] = [Number((await clone()).body.id), Number((await clone()).body.id)];
   const busy = await call("DELETE", { id: source });
   assert.deepEqual([busy.status, busy.body.error], [400, "invalid_args"]);
   assert.match(busy.body.msg, new RegExp(`is being cloned to volume ${first}`));
-  // One that is called off before a host has heard of it is never asked for.
+  // A clone that is cancelled before a host has heard of it is never ordered.
   const asked = await Promise.all([here, there].map(async (host) => ({ host, halves: await host.tasks(2) })));
   assert.equal((await call("DELETE", { id: first })).status, 200);
   for (const { host, halves } of asked) {
@@ -121,7 +121,7 @@ test("hosts that do not finish within a day have failed, and deleting a clone ca
   assert.equal((await call("DELETE", { id: source })).status, 200);
 });
 
-test("what cannot be cloned is refused and names its field, and nothing is rented for it", async (t) => {
+test("an impossible clone is refused with the field's name, and nothing is rented for it", async (t) => {
   const { world, stranger, here, there, clone, list } = await aWorld(t);
   const foreign = await clone({}, stranger);
   assert.deepEqual([foreign.status, foreign.body.error], [404, "no_such_volume"]);
@@ -166,7 +166,7 @@ test("a volume is deleted two days after its end unless something uses it, and i
   assert.deepEqual(endOf((await volumes())[1]), [endAt, null], "one that is in use is kept");
   world.clock.jump((endAt + 47 * 3600) * 1000 - world.clock.now().getTime());
   assert.deepEqual(await loop(), { deleted: 0 });
-  // Offered until later at the same price, the space and what is rented of it go on.
+  // With a later end at the same price, the listing and its volumes go on.
   const later = endAt + 90 * 86_400;
   const longer = { machine: there.machineId, end_date: later };
   assert.equal((await call("POST", longer, owner)).status, 200);

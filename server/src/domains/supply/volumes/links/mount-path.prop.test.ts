@@ -50,7 +50,7 @@ test("an accepted path is absolute and normal, and stays outside the kernel's di
   );
 });
 
-test("equal places are one path, however they are written", () => {
+test("equal places are one path, in every spelling", () => {
   for (const text of ["/mnt/data", "/mnt//data/", "//mnt/./data", "/mnt/data/."]) {
     assert.equal(readMountPath(text, "mount_path"), "/mnt/data");
   }
@@ -83,7 +83,7 @@ const refused = [
   `/${"a".repeat(1024)}`,
 ];
 for (const text of refused) {
-  test(`nothing is mounted at ${JSON.stringify(text).slice(0, 40)}`, () => {
+  test(`a mount is refused at ${JSON.stringify(text).slice(0, 40)}`, () => {
     assert.throws(() => readMountPath(text, "mount_path"), { kind: "invalid", extra: { field: "mount_path" } });
   });
 }

@@ -42,7 +42,7 @@ type Options = { readonly offerId?: number; readonly owner?: UserId; readonly na
 const plan = (tx: Tx, volumeInfo: VolumeInfo | undefined, links: readonly OptionLink[] = [], machineId = here) =>
   planVolumeLink(tx, { userId, capScopes: [], machineId, volumeInfo, links });
 
-test("an existing volume on the machine is linked where the request says, in normal form", async () => {
+test("an existing volume on the machine is linked at the requested path, in normal form", async () => {
   await run(async (tx) => {
     const id = await aVolume(tx);
     const mounts = await plan(tx, { create_new: false, volume_id: id, mount_path: "/mnt//models/" });
@@ -54,11 +54,11 @@ test("an existing volume on the machine is linked where the request says, in nor
   });
 });
 
-test("nothing asked is nothing mounted", async () => {
+test("a request without volumes mounts none", async () => {
   assert.deepEqual(await run((tx) => plan(tx, undefined)), []);
 });
 
-test("create_new rents from an offer of the same machine, 15 GB unless told otherwise", async () => {
+test("create_new rents from an offer of the same machine, 15 GB by default", async () => {
   await run(async (tx) => {
     const [first] = await plan(tx, { create_new: true, volume_id: offerHere, mount_path: "/a", name: "fresh" });
     assert.equal(first?.size_bytes, 15_000_000_000);
@@ -96,7 +96,7 @@ test("an offer or a volume on another machine is a 400, one that does not exist 
   await rejects(() => ({ volume_id: 2_000_000_000 }), { kind: "not_found", code: "no_such_volume" });
 });
 
-test("another's volume looks like one that does not exist", async () => {
+test("another user's volume looks like one that does not exist", async () => {
   const stranger = await makeFundedUser(env.database, 1_000_000_000n);
   const id = await run((tx) => aVolume(tx, { owner: stranger }));
   await rejects(() => ({ volume_id: id }), { kind: "not_found", code: "no_such_volume" });
@@ -162,7 +162,7 @@ test("a network volume is reachable where its disk is mounted, and nowhere else"
   });
 });
 
-test("what is attached is listed per instance, shared volumes with each of theirs", async () => {
+test("attached volumes are listed per instance, shared ones with each of their instances", async () => {
   await run(async (tx) => {
     const [shared, own] = [await aVolume(tx), await aVolume(tx)];
     const [first, second] = [await anInstanceRow(tx, userId, here), await anInstanceRow(tx, userId, here)];
@@ -180,7 +180,7 @@ test("what is attached is listed per instance, shared volumes with each of their
   });
 });
 
-test("a volume cannot be deleted while an instance that mounts it is being made", async () => {
+test("a volume cannot be deleted while an instance that mounts it is being created", async () => {
   const id = await run((tx) => aVolume(tx));
   const attempts: Promise<unknown>[] = [];
   await run(async (tx) => {

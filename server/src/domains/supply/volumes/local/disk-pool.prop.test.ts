@@ -9,7 +9,7 @@ import { listLocalSpace, listRentableSpace } from "./service.ts";
 const GB = 1_000_000_000;
 const DISK_GB = 60;
 
-/** What somebody asks for; sizes in GB, so that a few of them fill the disk. */
+/** A request; sizes in GB, so that a few of them fill the disk. */
 type Wish = {
   readonly kind: "instance" | "volume" | "instance with a new volume";
   readonly disk: number;
@@ -23,7 +23,7 @@ const aWish: fc.Arbitrary<Wish> = fc.record({
   who: fc.integer({ min: 0, max: 1 }),
 });
 
-test("instances and volumes together never have more than the disk, whatever two renters ask for at once", async (t) => {
+test("instances and volumes together never have more than the disk, for any concurrent requests of two renters", async (t) => {
   const world = await testApp(t);
   const renters = [await world.caller(), await world.caller()];
   const wishes = fc.array(fc.array(aWish, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 });
@@ -57,7 +57,7 @@ test("instances and volumes together never have more than the disk, whatever two
       );
       const bytes = BigInt(promised.rows[0].bytes);
       assert.ok(bytes <= BigInt(DISK_GB * GB), `${bytes} bytes are promised`);
-      // What the machine's own offers say is what is left.
+      // The machine's own offers show the rest.
       await world.settled();
       const shown = (await listRentableSpace(world.env.database.kysely, [machineId], world.clock.now())).get(machineId);
       assert.equal(BigInt(Math.round((shown?.sizeGb ?? 0) * GB)), BigInt(DISK_GB * GB) - bytes);

@@ -57,7 +57,7 @@ async function aDisk(size = 100, owner: TestCaller = host): Promise<number> {
 const list = (body: object, as: TestCaller = host, path: string = PATHS[0]) => served.call("POST", path, { as, body });
 const soon = () => Math.floor(systemClock.now().getTime() / 1000) + 86_400;
 
-/** Lists a disk and returns the listing's id, as a client would read it out of the text. */
+/** Lists a disk and returns the listing's id, read from the text as a client would. */
 async function aListing(body: object): Promise<number> {
   const answer = await list(body);
   assert.equal(answer.status, 200, answer.text);
@@ -72,7 +72,7 @@ async function offer(id: number) {
 }
 
 for (const path of PATHS) {
-  test(`${path} creates a listing and says its id and size in words`, async () => {
+  test(`${path} creates a listing and names its id and size`, async () => {
     const diskId = await aDisk();
     const body = { disk_id: diskId, price_disk: 0.2, size: 50.5, credit_discount_max: 0.25, end_date: soon() };
     const answer = await list(body, host, path);
@@ -95,7 +95,7 @@ for (const path of PATHS) {
   });
 }
 
-test("a listing without wishes has the documented defaults", async () => {
+test("a listing without further fields has the documented defaults", async () => {
   const id = await aListing({ disk_id: await aDisk(), size: null, price_disk: null });
   const row = await offer(id);
   assert.deepEqual([row?.["disk_space"], row?.["storage_cost"], row?.["credit_discount_max"]], [15, 0.15, 0.4]);
@@ -103,7 +103,7 @@ test("a listing without wishes has the documented defaults", async () => {
   assert.ok(days > 29.9 && days <= 30);
 });
 
-test("listing a disk again updates its one listing and keeps what is left out", async () => {
+test("listing a disk again updates its one listing and keeps absent fields", async () => {
   const diskId = await aDisk();
   const id = await aListing({ disk_id: diskId, size: 40, price_disk: 0.3, credit_discount_max: 0 });
   const answer = await list({ disk_id: diskId, size: 60 }, host, PATHS[1]);
@@ -128,7 +128,7 @@ for (const diskId of INVALID_IDS) {
   });
 }
 
-test("another's disk and one that does not exist get one and the same 403", async () => {
+test("another user's disk and an absent one get the same 403", async () => {
   const foreign = await aDisk(100, renter);
   for (const diskId of [foreign, 2_000_000_000]) {
     const { status, body } = await list({ disk_id: diskId });
@@ -172,7 +172,7 @@ for (const [field, value] of REFUSED) {
   });
 }
 
-test("one idempotency key lists once, and tells the same story again", async () => {
+test("one idempotency key lists once, and gets the same answer again", async () => {
   const options = { as: host, body: { disk_id: await aDisk() }, key: aRequestKey() };
   const first = await served.call("POST", PATHS[0], options);
   const second = await served.call("POST", PATHS[0], options);
@@ -203,7 +203,7 @@ test("renting takes space from the listing until none is left", async () => {
   assert.equal((await offer(id))?.["disk_space"], 5);
 });
 
-test("many at once never rent more than there is", async () => {
+test("concurrent rentals never take more than the space", async () => {
   const id = await aListing({ disk_id: await aDisk(), size: 50 });
   const rents = Array.from({ length: 12 }, () =>
     served.call("PUT", "/api/v0/network_volumes/", { as: renter, body: { id, size: 10 } }),
@@ -213,7 +213,7 @@ test("many at once never rent more than there is", async () => {
   assert.deepEqual([countOf(200), countOf(400)], [5, 7]);
 });
 
-test("nothing is rented without credit", async () => {
+test("a rental without credit is refused", async () => {
   const id = await aListing({ disk_id: await aDisk() });
   const { status, body } = await served.call("PUT", "/api/v0/network_volumes/", { as: pauper, body: { id, size: 1 } });
   assert.deepEqual([status, body["error"]], [400, "insufficient_credit"]);
@@ -247,7 +247,7 @@ test("a listing ends at its end", async () => {
   assert.equal(await aListing({ disk_id: diskId, end_date: soon() }), id);
 });
 
-test("a search filters, sorts and limits, and refuses what it cannot read", async () => {
+test("a search filters, sorts and limits, and refuses malformed conditions", async () => {
   const [cheap, dear] = [
     await aListing({ disk_id: await aDisk(1000), size: 900, price_disk: 0.001 }),
     await aListing({ disk_id: await aDisk(1000), size: 901, price_disk: 0.5 }),
@@ -265,7 +265,7 @@ test("a search filters, sorts and limits, and refuses what it cannot read", asyn
   }
 });
 
-test("disks show what is free and who mounts them", async () => {
+test("disks show their free space and the machines that mount them", async () => {
   const owner = await aCaller(env.database);
   const [first, second] = [await aDisk(100, owner), await aDisk(50, owner)];
   const machine = await inTransaction(env.database, (tx) => aMachine(tx, owner.id));
@@ -294,7 +294,7 @@ test("disks show what is free and who mounts them", async () => {
   assert.equal((await offer(id))?.["machine_id"], machine);
 });
 
-test("a host can make a disk of its own, and mount it only on its own machines", async () => {
+test("a host can create a disk of its own, and mount it only on its own machines", async () => {
   const [own, foreign] = await inTransaction(env.database, async (tx) => [
     await aMachine(tx, host.id),
     await aMachine(tx, renter.id),
@@ -311,7 +311,7 @@ test("a host can make a disk of its own, and mount it only on its own machines",
   assert.equal((await mount({ machines: [own], disk_id: await aDisk(5, renter) })).status, 403);
 });
 
-test("only administrators give disks away", async () => {
+test("only administrators give a disk to a user", async () => {
   const give = (as: TestCaller, body: object) => served.call("POST", "/api/v0/admin/disks/", { as, body });
   assert.equal((await give(host, { email: host.email, size: 1 })).status, 403);
   assert.equal((await give(admin, { user_id: host.id, size: 1 })).body["email"], host.email);

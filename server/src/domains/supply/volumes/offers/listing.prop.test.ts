@@ -46,7 +46,7 @@ const limits: fc.Arbitrary<ListingLimits> = fc
     return { capacityBytes, rentedBytes, defaults, now, ceilings, current: isListed ? current : undefined };
   });
 
-test("a listing that is accepted fits its disk, covers what is rented, and is open", () => {
+test("an accepted listing fits its disk, covers its rented space, and is open", () => {
   fc.assert(
     fc.property(requests, limits, (request, given) => {
       let listing;
@@ -69,7 +69,7 @@ test("a listing that is accepted fits its disk, covers what is rented, and is op
   );
 });
 
-test("what an update leaves out stays as it was", () => {
+test("fields that an update leaves out stay as they were", () => {
   fc.assert(
     fc.property(limits, (given) => {
       if (given.current !== undefined) assert.deepEqual(planListing({}, given), given.current);
@@ -77,7 +77,7 @@ test("what an update leaves out stays as it was", () => {
   );
 });
 
-test("no rent takes more than what is free", () => {
+test("no rental takes more than the free space", () => {
   const spaces = fc.record({
     sizeBytes: fc.bigInt({ min: 1n, max: 1000n * GB }),
     rentedBytes: fc.bigInt(0n, 999n * GB),

@@ -15,7 +15,7 @@ const fresh: ListingLimits = {
   ceilings: { trafficNanosPerGb: nanos(0n), storageNanosPerGbMonth: nanos(1_000_000_000n) },
 };
 
-test("a listing without wishes has the published defaults", () => {
+test("a listing without further fields has the published defaults", () => {
   assert.deepEqual(planListing({}, fresh), {
     sizeBytes: 15n * GB,
     priceNanosPerGbMonth: 150_000_000n,
@@ -27,7 +27,7 @@ test("a listing without wishes has the published defaults", () => {
   assert.deepEqual(local.endAt, new Date("2030-04-01T00:00:00Z"));
 });
 
-test("the default size is the whole of a small disk, and never less than what is rented", () => {
+test("the default size is the whole of a small disk, and never less than the rented space", () => {
   assert.equal(planListing({}, { ...fresh, capacityBytes: 10n * GB }).sizeBytes, 10n * GB);
   assert.equal(planListing({}, { ...fresh, rentedBytes: 40n * GB }).sizeBytes, 40n * GB);
 });
@@ -58,7 +58,7 @@ for (const [field, request] of refused) {
   });
 }
 
-test("a listing cannot shrink below what is rented of it", () => {
+test("a listing cannot shrink below its rented space", () => {
   const limits = { ...fresh, rentedBytes: 20n * GB };
   assert.throws(() => planListing({ size: 19.9 }, limits), { extra: { field: "size" } });
   assert.equal(planListing({ size: 20 }, limits).sizeBytes, 20n * GB);

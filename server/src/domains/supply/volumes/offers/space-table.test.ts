@@ -5,7 +5,7 @@ import { rent } from "../../../../../../test/support/rentals.ts";
 
 const GB = 1_000_000_000;
 
-/** A machine of 100 GB with one GPU, whose owner lists space of it, and what a renter sees of both. */
+/** A machine of 100 GB with one GPU, whose owner lists space of it, and a renter's view of both. */
 async function aWorld(t: TestContext) {
   const world = await testApp(t);
   const owner = await world.caller();
@@ -27,7 +27,7 @@ async function aWorld(t: TestContext) {
   return {
     ...{ world, host, user, asOwner, list },
     spaces: (body: object = {}) => search("/api/v0/volumes/search/", body),
-    /** What the GPU's offer says of disk and volumes: its share, and listing, size and price per hour of the space. */
+    /** Disk and volume fields of the GPU's offer: its share, and listing, size and price per hour of the space. */
     async onGpuOffer() {
       const [offer] = await search("/api/v0/bundles/", {});
       assert.ok(offer);
@@ -42,7 +42,7 @@ async function aWorld(t: TestContext) {
   };
 }
 
-test("what offers say of a machine's space follows every change of it", async (t) => {
+test("the space that offers show follows every change of it", async (t) => {
   const { world, host, user, asOwner, list, spaces, onGpuOffer, rentVolume } = await aWorld(t);
   const shown = async () => (await spaces())[0]?.["disk_space"];
   assert.deepEqual([await onGpuOffer(), await shown()], [[100, null, null, null], undefined]);
@@ -98,7 +98,7 @@ test("reliability, verification and place are those of the machine", async (t) =
   );
 });
 
-test("a search understands the words of the command line, orders and prices as asked, and takes 64 at most by default", async (t) => {
+test("a search understands the command line's language, orders and prices as requested, and returns at most 64 rows by default", async (t) => {
   const { list, spaces } = await aWorld(t);
   const id = await list({ size: 72, price_disk: 0.1 });
   const found = async (body: object) => (await spaces(body)).map((row) => row["id"]);
