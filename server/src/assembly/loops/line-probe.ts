@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { MachineId } from "../../base/ids.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { listLinesToMeasure, storeLineProbe, type AgentGateway } from "../../domains/supply/hosts/index.ts";
+import { listUplinksToMeasure, storeUplinkProbe, type AgentGateway } from "../../domains/supply/hosts/index.ts";
 import type { Loop } from "../../base/loop-driver.ts";
 import { BOUNDS, measureLine, STREAMS, type MeasuredSpeed, type ProbeBounds } from "../line-probe.ts";
 
@@ -33,12 +33,12 @@ export function lineProbeLoop({
     everyMs: 60_000,
     run: async () => {
       const options = { now: clock.now(), limit: MACHINES_PER_RUN };
-      const machineIds = await listLinesToMeasure(database.kysely, gateway.measurable(), options);
+      const machineIds = await listUplinksToMeasure(database.kysely, gateway.measurable(), options);
       const counts = { measured: 0, silent: 0, slow: 0 };
       for (const machineId of machineIds) {
         const speed = await measureMachine(gateway, machineId, { clock, bounds });
         const probe = { machineId, measuredFrom, speed };
-        const { isSlow } = await withTransaction(database, clock, (tx) => storeLineProbe(tx, probe));
+        const { isSlow } = await withTransaction(database, clock, (tx) => storeUplinkProbe(tx, probe));
         if (speed === undefined) counts.silent += 1;
         else counts.measured += 1;
         if (isSlow) counts.slow += 1;

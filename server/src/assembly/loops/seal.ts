@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
-import { sealEarlierJobs } from "../../domains/supply/listings/index.ts";
+import { encryptEarlierJobs } from "../../domains/supply/listings/index.ts";
 import { encryptEarlierInstances } from "../../domains/rental/instances/index.ts";
 import { sealEarlierDeployments, sealEarlierWorkerGroups } from "../../domains/serverless/index.ts";
 import { encryptEarlierTemplates } from "../../domains/rental/templates/index.ts";
@@ -20,7 +20,7 @@ const KINDS = {
   standing_requests: encryptEarlierRequests,
   worker_groups: sealEarlierWorkerGroups,
   deployments: sealEarlierDeployments,
-  default_jobs: sealEarlierJobs,
+  default_jobs: encryptEarlierJobs,
 } as const satisfies Readonly<Record<string, Seal>>;
 
 /**

@@ -15,7 +15,7 @@ export type ServerRequest = {
 /** The `Authorization` header by which a server proves that it has the secret of this database. */
 export function proveServer(secret: Buffer, request: ServerRequest, now: Date): string {
   const atMs = now.getTime();
-  return `Berth-Server ${atMs}.${request.subject}.${sealOf(secret, request, atMs)}`;
+  return `Berth-Server ${atMs}.${request.subject}.${signatureOf(secret, request, atMs)}`;
 }
 
 /** The subject of a request by a server of this database; undefined for every other request. */
@@ -26,11 +26,11 @@ export function readServerProof(
 ): number | undefined {
   const [, at = "", subject = "", shown = ""] = PROOF.exec(header ?? "") ?? [];
   if (shown === "" || Math.abs(now.getTime() - Number(at)) > WINDOW_MS) return undefined;
-  const expected = sealOf(secret, { path, subject: Number(subject) }, Number(at));
+  const expected = signatureOf(secret, { path, subject: Number(subject) }, Number(at));
   return timingSafeEqual(Buffer.from(expected), Buffer.from(shown)) ? Number(subject) : undefined;
 }
 
-function sealOf(secret: Buffer, { path, subject }: ServerRequest, atMs: number): string {
+function signatureOf(secret: Buffer, { path, subject }: ServerRequest, atMs: number): string {
   return createHmac("sha256", secret)
     .update(`berth: a server asks another one\n${atMs}\n${subject}\n${path}`)
     .digest("base64url");

@@ -88,7 +88,7 @@ async function agreeOnSecret(
 export function wrongSecret(secretFile: string): string {
   return (
     `The servers of this database have another secret. Set BERTH_SECRET to theirs, or copy the file "secret" of their ` +
-    `data directory to ${secretFile}. If it is lost, BERTH_REPLACE_SECRET=1 goes on without what it sealed (docs/run.md).`
+    `data directory to ${secretFile}. If it is lost, BERTH_REPLACE_SECRET=1 goes on without the values that it encrypted (docs/run.md).`
   );
 }
 

@@ -14,7 +14,7 @@ import { listPreferences } from "../preference-store.ts";
 import { nextAttemptAt, type Outcome } from "./rules/retry.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import type { WebhookClient } from "../webhooks/client.ts";
-import { listTargets, listWebhooks, sealContextOf } from "../webhooks/store.ts";
+import { listTargets, listWebhooks, encryptionContextOf } from "../webhooks/store.ts";
 
 /** Concurrent attempts of this process. There are many receivers, and most attempts wait; there is one mail server. */
 const ATTEMPTS_AT_ONCE = { webhook: 128, email: 8 } as const satisfies Record<Channel, number>;
@@ -22,7 +22,7 @@ const CHANNELS = ["webhook", "email"] as const;
 /** Concurrent attempts for one user. */
 const ATTEMPTS_PER_USER = 4;
 /** Longer than any attempt: a process that has not reported by then is gone. */
-const LEASE_MS = 120_000;
+const CLAIM_MS = 120_000;
 const PLANNED_PER_ROUND = 500;
 const ROUNDS_PER_RUN = 20;
 
@@ -120,7 +120,7 @@ export class Deliverer {
           perUser: ATTEMPTS_PER_USER,
           except: repeatedIn(busy, ATTEMPTS_PER_USER),
           afterUserId: this.lastUserIds[channel],
-          leaseUntil: new Date(tx.now.getTime() + LEASE_MS),
+          claimedUntil: new Date(tx.now.getTime() + CLAIM_MS),
         }),
       );
       const isFromStart = this.lastUserIds[channel] === 0;
@@ -185,7 +185,7 @@ export class Deliverer {
       return unlessAborted(sending, this.stopping.signal).catch(() => INTERRUPTED);
     }
     const target = targets.webhooks.get(webhookId);
-    const secret = target && sealer.open(target.sealedSecret, sealContextOf(webhookId));
+    const secret = target && sealer.open(target.encryptedSecret, encryptionContextOf(webhookId));
     if (target === undefined || secret === undefined) return { kind: "refused", text: "its secret cannot be read" };
     return callWebhook(target.url, signedRequest(event, { secret, attempt, now: clock.now() }), this.stopping.signal);
   }

@@ -6,21 +6,21 @@ export type ClaimedMail = {
   readonly id: bigint;
   readonly to: string;
   readonly subject: string;
-  readonly sealedText: string;
+  readonly encryptedText: string;
   readonly attempt: number;
   readonly createdAt: Date;
 };
 
 export async function insertDirectMail(
   tx: Tx,
-  mail: Pick<ClaimedMail, "to" | "subject" | "sealedText"> & { readonly expiresAt: Date },
+  mail: Pick<ClaimedMail, "to" | "subject" | "encryptedText"> & { readonly expiresAt: Date },
 ): Promise<void> {
   await tx.db
     .insertInto("direct_mails")
     .values({
       to_address: mail.to,
       subject: mail.subject,
-      sealed_text: mail.sealedText,
+      sealed_text: mail.encryptedText,
       due_at: tx.now,
       created_at: tx.now,
       expires_at: mail.expiresAt,
@@ -28,11 +28,11 @@ export async function insertDirectMail(
     .execute();
 }
 
-/** Claims mails that are due; no other process tries them before `leaseUntil`. */
-export async function claimDirectMails(tx: Tx, limit: number, leaseUntil: Date): Promise<readonly ClaimedMail[]> {
+/** Claims mails that are due; no other process tries them before `claimedUntil`. */
+export async function claimDirectMails(tx: Tx, limit: number, claimedUntil: Date): Promise<readonly ClaimedMail[]> {
   await tx.db.deleteFrom("direct_mails").where("expires_at", "<=", tx.now).execute();
   const { rows } = await sql<ClaimRow>`
-    update direct_mails m set attempt_count = m.attempt_count + 1, due_at = ${leaseUntil}::timestamptz
+    update direct_mails m set attempt_count = m.attempt_count + 1, due_at = ${claimedUntil}::timestamptz
     from (
       select id from direct_mails where due_at <= ${tx.now}::timestamptz
       order by due_at, id limit ${limit}::integer for update skip locked
@@ -44,7 +44,7 @@ export async function claimDirectMails(tx: Tx, limit: number, leaseUntil: Date):
     id: row.id,
     to: row.to_address,
     subject: row.subject,
-    sealedText: row.sealed_text,
+    encryptedText: row.sealed_text,
     attempt: row.attempt_count,
     createdAt: row.created_at,
   }));

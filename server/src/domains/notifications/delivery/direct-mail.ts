@@ -21,14 +21,14 @@ export type DirectMail = {
 /** Stores a mail in the caller's transaction; it is sent after the commit. */
 export type QueueMail = (tx: Tx, mail: DirectMail) => Promise<void>;
 
-const SEAL_CONTEXT = "direct mail";
-const LEASE_MS = 120_000;
+const ENCRYPTION_CONTEXT = "direct mail";
+const CLAIM_MS = 120_000;
 const MAILS_AT_ONCE = 8;
 const ROUNDS_PER_RUN = 20;
 
 export function mailQueue(sealer: Sealer): QueueMail {
   return async (tx, { to, subject, text, expiresAt }) =>
-    insertDirectMail(tx, { to, subject, expiresAt, sealedText: sealer.seal(text, SEAL_CONTEXT) });
+    insertDirectMail(tx, { to, subject, expiresAt, encryptedText: sealer.seal(text, ENCRYPTION_CONTEXT) });
 }
 
 type Ports = {
@@ -47,7 +47,7 @@ export async function sendDirectMails(ports: Ports): Promise<LoopStatus> {
   let tried = 0;
   for (let round = 1; mailer !== undefined && round <= ROUNDS_PER_RUN; round += 1) {
     const claimed = await withTransaction(database, clock, (tx) =>
-      claimDirectMails(tx, MAILS_AT_ONCE, new Date(tx.now.getTime() + LEASE_MS)),
+      claimDirectMails(tx, MAILS_AT_ONCE, new Date(tx.now.getTime() + CLAIM_MS)),
     );
     await Promise.all(claimed.map((mail) => send(ports, mailer, mail)));
     tried += claimed.length;
@@ -58,10 +58,10 @@ export async function sendDirectMails(ports: Ports): Promise<LoopStatus> {
 
 async function send({ database, clock, log, random, sealer }: Ports, mailer: Mailer, mail: ClaimedMail): Promise<void> {
   const { id, to, subject, attempt, createdAt } = mail;
-  const text = sealer.open(mail.sealedText, SEAL_CONTEXT);
+  const text = sealer.open(mail.encryptedText, ENCRYPTION_CONTEXT);
   const outcome: Outcome =
     text === undefined
-      ? { kind: "refused", text: "was sealed under another secret" }
+      ? { kind: "refused", text: "was encrypted with another secret" }
       : await mailer.send(mailTo({ to, subject, text, eventId: `mail_${id}` }, mailer.from));
   const chance = random(4).readUInt32BE() / 2 ** 32;
   await withTransaction(database, clock, (tx) => {

@@ -74,14 +74,14 @@ export type ClaimLimits = {
   /** The claim goes through users by id, starting after this one. */
   readonly afterUserId: number;
   /** No other process tries these deliveries before this time. */
-  readonly leaseUntil: Date;
+  readonly claimedUntil: Date;
 };
 
 /** Claims deliveries that are due, a limited number per user: a receiver that does not answer delays no other user. */
 export async function claimDue(tx: Tx, limits: ClaimLimits): Promise<readonly ClaimedDelivery[]> {
-  const { channel, total, perUser, except, afterUserId, leaseUntil } = limits;
+  const { channel, total, perUser, except, afterUserId, claimedUntil } = limits;
   const { rows } = await sql<ClaimRow>`
-    update notice_deliveries d set attempt_count = d.attempt_count + 1, due_at = ${leaseUntil}::timestamptz
+    update notice_deliveries d set attempt_count = d.attempt_count + 1, due_at = ${claimedUntil}::timestamptz
     from (
       select due.id
       from (

@@ -7,7 +7,14 @@ import { findNotificationType } from "../rules/notification-types.ts";
 import { listPreferences, lockChannels, putPreferences } from "../preference-store.ts";
 import { effectiveChannels } from "../rules/preferences.ts";
 import { newWebhookSecret, parseWebhook, WEBHOOKS_MAX, type Webhook, type WebhookBody } from "./rules/webhook.ts";
-import { deleteWebhook, insertWebhook, listWebhooks, reserveWebhookId, sealContextOf, updateWebhook } from "./store.ts";
+import {
+  deleteWebhook,
+  insertWebhook,
+  listWebhooks,
+  reserveWebhookId,
+  encryptionContextOf,
+  updateWebhook,
+} from "./store.ts";
 
 export type WebhookPorts = {
   readonly random: (byteCount: number) => Buffer;
@@ -44,8 +51,8 @@ export async function createWebhook(
   }
   const id = await reserveWebhookId(tx);
   const secret = newWebhookSecret(ports.random);
-  const sealedSecret = ports.sealer.seal(secret, sealContextOf(id));
-  const webhook = await insertWebhook(tx, { id, userId, name: name ?? undefined, url, eventTypes, sealedSecret });
+  const encryptedSecret = ports.sealer.seal(secret, encryptionContextOf(id));
+  const webhook = await insertWebhook(tx, { id, userId, name: name ?? undefined, url, eventTypes, encryptedSecret });
   const enabledKinds = await turnOn(tx, userId, eventTypes);
   await ports.recordAudit(tx, identity, { ipAddress, action: "api.webhook.create", args: { id } });
   return { webhook, enabledKinds, secret };
@@ -90,8 +97,8 @@ export async function rotateSecret(
   const id = toWebhookId(text);
   if (id === undefined) throw noSuchWebhook(text);
   const secret = newWebhookSecret(ports.random);
-  const sealedSecret = ports.sealer.seal(secret, sealContextOf(id));
-  const webhook = await updateWebhook(tx, { id, userId: identity.userId, sealedSecret });
+  const encryptedSecret = ports.sealer.seal(secret, encryptionContextOf(id));
+  const webhook = await updateWebhook(tx, { id, userId: identity.userId, encryptedSecret });
   if (webhook === undefined) throw noSuchWebhook(text);
   await ports.recordAudit(tx, identity, { ipAddress, action: "api.webhook.rotate_secret", args: { id } });
   return { webhook, secret };

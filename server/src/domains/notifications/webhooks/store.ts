@@ -15,7 +15,7 @@ export async function reserveWebhookId(tx: Tx): Promise<WebhookId> {
 }
 
 export type NewWebhook = Pick<Webhook, "id" | "userId" | "name" | "url" | "eventTypes"> & {
-  readonly sealedSecret: string;
+  readonly encryptedSecret: string;
 };
 
 export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<Webhook> {
@@ -27,7 +27,7 @@ export async function insertWebhook(tx: Tx, webhook: NewWebhook): Promise<Webhoo
       name: webhook.name ?? null,
       url: webhook.url,
       event_types: [...webhook.eventTypes],
-      sealed_secret: webhook.sealedSecret,
+      sealed_secret: webhook.encryptedSecret,
       created_at: tx.now,
       updated_at: tx.now,
     })
@@ -59,10 +59,10 @@ export async function updateWebhook(
     readonly name?: string | null;
     readonly url?: string;
     readonly eventTypes?: readonly string[];
-    readonly sealedSecret?: string;
+    readonly encryptedSecret?: string;
   },
 ): Promise<Webhook | undefined> {
-  const { name, url, eventTypes, sealedSecret } = changes;
+  const { name, url, eventTypes, encryptedSecret } = changes;
   const row = await tx.db
     .updateTable("webhooks")
     .set({
@@ -70,7 +70,7 @@ export async function updateWebhook(
       ...(name === undefined ? {} : { name }),
       ...(url === undefined ? {} : { url }),
       ...(eventTypes === undefined ? {} : { event_types: [...eventTypes] }),
-      ...(sealedSecret === undefined ? {} : { sealed_secret: sealedSecret }),
+      ...(encryptedSecret === undefined ? {} : { sealed_secret: encryptedSecret }),
     })
     .where("id", "=", id)
     .where("user_id", "=", userId)
@@ -93,18 +93,22 @@ export async function deleteWebhook(tx: Tx, userId: UserId, id: WebhookId): Prom
 export async function listTargets(
   db: Reader,
   ids: readonly WebhookId[],
-): Promise<ReadonlyMap<WebhookId, { readonly userId: UserId; readonly url: string; readonly sealedSecret: string }>> {
+): Promise<
+  ReadonlyMap<WebhookId, { readonly userId: UserId; readonly url: string; readonly encryptedSecret: string }>
+> {
   if (ids.length === 0) return new Map();
   const rows = await db
     .selectFrom("webhooks")
     .select(["id", "user_id", "url", "sealed_secret"])
     .where("id", "=", sql<WebhookId>`any(${ids}::integer[])`)
     .execute();
-  return new Map(rows.map((row) => [row.id, { userId: row.user_id, url: row.url, sealedSecret: row.sealed_secret }]));
+  return new Map(
+    rows.map((row) => [row.id, { userId: row.user_id, url: row.url, encryptedSecret: row.sealed_secret }]),
+  );
 }
 
 /** The context that a webhook's secret is encrypted for. */
-export function sealContextOf(id: WebhookId): string {
+export function encryptionContextOf(id: WebhookId): string {
   return `webhook ${id}`;
 }
 

@@ -5,7 +5,7 @@ import type { Reader } from "../../../db/transaction.ts";
 import { signedRequest } from "../delivery/rules/event.ts";
 import type { WebhookClient } from "./client.ts";
 import { noSuchWebhook, toWebhookId } from "./service.ts";
-import { listTargets, sealContextOf } from "./store.ts";
+import { listTargets, encryptionContextOf } from "./store.ts";
 
 export type TestPorts = {
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export async function testWebhook(
   const id = toWebhookId(text);
   const target = id && (await listTargets(db, [id])).get(id);
   if (id === undefined || target?.userId !== userId) throw noSuchWebhook(text);
-  const secret = sealer.open(target.sealedSecret, sealContextOf(id));
+  const secret = sealer.open(target.encryptedSecret, encryptionContextOf(id));
   if (secret === undefined) {
     return { success: false, msg: `The secret of webhook ${id} cannot be read any more. Rotate it, and try again.` };
   }

@@ -6,10 +6,10 @@ import {
   flagHost,
   lengthMs,
   listHostIds,
-  listLines,
+  listUplinks,
   listSpans,
   type GpuUse,
-  type Line,
+  type Uplink,
   type MachineSpans,
   type UnstoredCounters,
 } from "../../supply/hosts/index.ts";
@@ -107,13 +107,13 @@ type Raised = {
 };
 type Proofs = {
   readonly spans: ReadonlyMap<MachineId, MachineSpans>;
-  readonly uplinks: ReadonlyMap<MachineId, Line>;
+  readonly uplinks: ReadonlyMap<MachineId, Uplink>;
 };
 
 async function readProofs(tx: Tx, runs: readonly SpokenRun[]): Promise<Proofs> {
   const machineIds = [...new Set(runs.map((run) => run.machineId))];
   const from = Math.min(...runs.map((run) => run.lastCountedAt.getTime()), tx.now.getTime());
-  const [spans, uplinks] = [await listSpans(tx.db, machineIds, new Date(from)), await listLines(tx.db, machineIds)];
+  const [spans, uplinks] = [await listSpans(tx.db, machineIds, new Date(from)), await listUplinks(tx.db, machineIds)];
   return { spans, uplinks };
 }
 
@@ -133,7 +133,7 @@ function allowanceOf(run: SpokenRun, at: Date, { spans, uplinks }: Proofs): Omit
 }
 
 /** The believed speed of an uplink: more than was declared, because uplinks carry more at times. */
-export function rateOf(uplink: Line | undefined): UplinkRate {
+export function rateOf(uplink: Uplink | undefined): UplinkRate {
   return { receivedBytesPerMs: bytesPerMs(uplink?.downMbps), sentBytesPerMs: bytesPerMs(uplink?.upMbps) };
 }
 

@@ -91,9 +91,9 @@ export {
 } from "./starts/start-service.ts";
 export { listGpuModels } from "./machines/hardware-store.ts";
 export { listHostIds } from "./machines/owner-store.ts";
-export { listLines, listSpans, type Line, type MachineSpans } from "./presence/span-store.ts";
+export { listUplinks, listSpans, type Uplink, type MachineSpans } from "./presence/span-store.ts";
 export { listRestReasons } from "./starts/start-store.ts";
-export { findHostStanding, listGpuMachines, type GpuMachine } from "./machines/supply-store.ts";
+export { findHostRole, listGpuMachines, type GpuMachine } from "./machines/supply-store.ts";
 export {
   takeEndingListings,
   takeLostMachines,
@@ -117,8 +117,8 @@ export { listAuditedMachines, type AuditedMachine } from "./audit-store.ts";
 export { findNonsense, senselessFacts } from "./flags/fact-sense.ts";
 export { listHostDoubts } from "./flags/doubt-store.ts";
 export { flagRoutes } from "./flags/routes.ts";
-export { listLinesToMeasure } from "./uplinks/probe-store.ts";
-export { storeLineProbe } from "./uplinks/probe-service.ts";
+export { listUplinksToMeasure } from "./uplinks/probe-store.ts";
+export { storeUplinkProbe } from "./uplinks/probe-service.ts";
 export { flagHost, flagSenseless } from "./flags/service.ts";
 export {
   listDearMachines,

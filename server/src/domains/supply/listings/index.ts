@@ -3,4 +3,4 @@ export { lowerPricesLoop } from "./ceiling-loop.ts";
 export { hostingNotificationLoops } from "./notification-loops.ts";
 export { rollListingsLoop } from "./listing-service.ts";
 export { hostingRoutes } from "./routes.ts";
-export { sealEarlierJobs } from "./store.ts";
+export { encryptEarlierJobs } from "./store.ts";

@@ -17,7 +17,7 @@ export type DefaultJob = {
 export async function putDefaultJob(tx: Tx, job: DefaultJob, sealer: Sealer): Promise<void> {
   const columns = {
     image: job.image,
-    args: JSON.stringify(sealArguments(job, sealer)),
+    args: JSON.stringify(encryptArguments(job, sealer)),
     price_device_nanos_per_hour: job.priceDeviceNanosPerHour,
     price_inet_up_nanos_per_gb: job.priceInetUpNanosPerGb,
     price_inet_down_nanos_per_gb: job.priceInetDownNanosPerGb,
@@ -49,7 +49,7 @@ export async function listDefaultJobs(
     .execute();
   const jobs = new Map<MachineId, DefaultJob>();
   for (const row of rows) {
-    const args = openArguments({ machineId: row.machine_id, stored: row.args }, sealer);
+    const args = decryptArguments({ machineId: row.machine_id, stored: row.args }, sealer);
     if (args === undefined) continue;
     jobs.set(row.machine_id, {
       machineId: row.machine_id,
@@ -64,7 +64,7 @@ export async function listDefaultJobs(
 }
 
 /** Arguments may hold a host's secrets, such as the address of a wallet: they are stored as one encrypted text. */
-function sealArguments({ machineId, args }: Pick<DefaultJob, "machineId" | "args">, sealer: Sealer): string {
+function encryptArguments({ machineId, args }: Pick<DefaultJob, "machineId" | "args">, sealer: Sealer): string {
   return sealer.seal(JSON.stringify(args), argumentsContext(machineId));
 }
 
@@ -72,7 +72,7 @@ function sealArguments({ machineId, args }: Pick<DefaultJob, "machineId" | "args
  * The arguments of a job, stored in clear by versions that did not encrypt them; undefined when they can no longer be
  * decrypted.
  */
-function openArguments(
+function decryptArguments(
   { machineId, stored }: { readonly machineId: MachineId; readonly stored: unknown },
   sealer: Sealer,
 ): readonly string[] | undefined {
@@ -86,13 +86,13 @@ function argumentsContext(machineId: MachineId): string {
 }
 
 /** Encrypts arguments that an earlier version stored in clear, of a few jobs; returns how many. */
-export async function sealEarlierJobs(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
+export async function encryptEarlierJobs(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
   const { rows } = await sql<{ readonly machine_id: MachineId; readonly args: readonly string[] }>`
     select machine_id, args from default_jobs where jsonb_typeof(args) = 'array'
     order by machine_id limit ${limit} for update skip locked
   `.execute(tx.db);
   for (const { machine_id: machineId, args } of rows) {
-    const sealed = JSON.stringify(sealArguments({ machineId, args }, sealer));
+    const sealed = JSON.stringify(encryptArguments({ machineId, args }, sealer));
     await tx.db.updateTable("default_jobs").set({ args: sealed }).where("machine_id", "=", machineId).execute();
   }
   return rows.length;

@@ -2,7 +2,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { unauthenticated } from "../../../base/errors.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import { findHostStanding, listGpuMachines } from "../hosts/index.ts";
+import { findHostRole, listGpuMachines } from "../hosts/index.ts";
 import { isOpen, listRentedDevices } from "../market/index.ts";
 import { placesOf, type Place } from "./rules/places.ts";
 import { countGpus, sampleMarket, type Counted } from "./rules/sample.ts";
@@ -89,7 +89,7 @@ export async function keepSamples(tx: Tx): Promise<{ readonly rolled: number; re
 
 /** Market metrics are for hosts. A host that has no machine yet gets an explanation instead. */
 export async function needsMachine(db: Reader, userId: UserId): Promise<boolean> {
-  const standing = await findHostStanding(db, userId);
+  const standing = await findHostRole(db, userId);
   if (standing === "renter") throw unauthenticated("Market metrics are for hosts: join a machine first.", "not_a_host");
   return standing === "without_machines";
 }

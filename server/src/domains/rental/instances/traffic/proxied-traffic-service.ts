@@ -1,5 +1,5 @@
 import type { Tx } from "../../../../db/transaction.ts";
-import { listLines } from "../../../supply/hosts/index.ts";
+import { listUplinks } from "../../../supply/hosts/index.ts";
 import { flagContradictions, rateOf } from "../counting-service.ts";
 import {
   addProxiedTraffic,
@@ -23,7 +23,7 @@ export async function watchProxiedTraffic(
   await forgetProxiedTraffic(tx);
   await addProxiedTraffic(tx, sent);
   const runs = await lockComparableRuns(tx, RUNS_PER_ROUND);
-  const lines = await listLines(tx.db, [...new Set(runs.map(({ machineId }) => machineId))]);
+  const lines = await listUplinks(tx.db, [...new Set(runs.map(({ machineId }) => machineId))]);
   const contradictions = runs.flatMap(
     (run) => belowProxied(run, rateOf(lines.get(run.machineId)).sentBytesPerMs) ?? [],
   );

@@ -5,7 +5,7 @@ import { invalid, type AppError } from "../../../../base/errors.ts";
 export type Nonsense = { readonly field: string; readonly sentence: string };
 
 /** The fastest uplink of one machine that is believed, in Mbit/s: a 400 Gbit/s network card. */
-const LINE_MBPS_MAX = 400_000;
+const UPLINK_MBPS_MAX = 400_000;
 
 const GPUS_MAX = 32;
 const GIB = 2 ** 30;
@@ -16,8 +16,8 @@ type Bound<Key> = readonly [field: Key, most: number, unit: string];
 
 /** Upper bounds above every machine that can be bought, with room for some years. */
 const MACHINE_BOUNDS: readonly Bound<keyof MachineFacts>[] = [
-  ["inet_up_mbps", LINE_MBPS_MAX, "Mbit/s"],
-  ["inet_down_mbps", LINE_MBPS_MAX, "Mbit/s"],
+  ["inet_up_mbps", UPLINK_MBPS_MAX, "Mbit/s"],
+  ["inet_down_mbps", UPLINK_MBPS_MAX, "Mbit/s"],
   ["cpu_cores", 2_048, "cores"],
   ["cpu_ghz", 10, "GHz"],
   ["memory_bytes", 64 * 1024 * GIB, "bytes"],

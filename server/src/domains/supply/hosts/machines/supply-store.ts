@@ -71,7 +71,7 @@ export async function listGpuMachines(db: Reader): Promise<readonly GpuMachine[]
 }
 
 /** Tells whether a user has a machine, has only created a join token, or neither. */
-export async function findHostStanding(db: Reader, userId: UserId): Promise<"host" | "without_machines" | "renter"> {
+export async function findHostRole(db: Reader, userId: UserId): Promise<"host" | "without_machines" | "renter"> {
   const { rows } = await sql<{ has_machine: boolean; has_token: boolean }>`
     select
       exists (select from machines where host_id = ${userId} and deleted_at is null) as has_machine,

@@ -74,11 +74,14 @@ export async function listSpans(
 }
 
 /** Declared speeds of machines' uplinks in Mbit/s; 0 where the machine declares none. */
-export type Line = { readonly upMbps: number; readonly downMbps: number };
+export type Uplink = { readonly upMbps: number; readonly downMbps: number };
 
-export async function listLines(db: Reader, machineIds: readonly MachineId[]): Promise<ReadonlyMap<MachineId, Line>> {
+export async function listUplinks(
+  db: Reader,
+  machineIds: readonly MachineId[],
+): Promise<ReadonlyMap<MachineId, Uplink>> {
   if (machineIds.length === 0) return new Map();
-  const { rows } = await sql<{ id: MachineId } & Line>`
+  const { rows } = await sql<{ id: MachineId } & Uplink>`
     select id, coalesce((facts ->> 'inet_up_mbps')::float8, 0) as "upMbps",
       coalesce((facts ->> 'inet_down_mbps')::float8, 0) as "downMbps"
     from machines where id = any(${machineIds}::integer[])

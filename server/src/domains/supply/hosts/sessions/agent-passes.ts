@@ -41,10 +41,10 @@ export class AgentPasses {
     const credential = await this.deps.findById(asId<AgentCredentialId>(pass.credentialId));
     if (credential === undefined) return undefined;
     const key = this.keyOf(credential);
-    const address = this.deps.addresses.own().find((own) => isSame(pass.signature, sealOf(key, passText(own))));
+    const address = this.deps.addresses.own().find((own) => isSame(pass.signature, signatureOf(key, passText(own))));
     if (address === undefined) return undefined;
     const text = challenge === undefined ? undefined : proofText(address, challenge);
-    return { ...credential, proof: text && sealOf(key, text) };
+    return { ...credential, proof: text && signatureOf(key, text) };
   }
 
   /**
@@ -64,7 +64,7 @@ export class AgentPasses {
   }
 }
 
-function sealOf(key: string, text: string): string {
+function signatureOf(key: string, text: string): string {
   return createHmac("sha256", key).update(text).digest("base64url");
 }
 

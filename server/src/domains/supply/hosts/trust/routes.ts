@@ -1,8 +1,8 @@
 import { parseId, type MachineId } from "../../../../base/ids.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
-import { decideStanding, reportReliability, reportVerification, type RefreshOffers } from "./service.ts";
+import { decideTrust, reportReliability, reportVerification, type RefreshOffers } from "./service.ts";
 import { DecideBody, DecideResponse, MachineParams, ReliabilityResponse, VerificationResponse } from "./schema.ts";
-import { viewReliability, viewStanding, viewVerification } from "./views.ts";
+import { viewReliability, viewTrust, viewVerification } from "./views.ts";
 
 const TAGS = ["Hosts"];
 
@@ -62,7 +62,7 @@ export function trustRoutes(
       mutate(request, async (tx) => {
         const caller = { identity: identityOf(request), ipAddress: request.ip };
         const decision = { id: parseId<MachineId>(request.params.id), request: request.body };
-        return viewStanding(await decideStanding(tx, caller, decision, refreshOffers));
+        return viewTrust(await decideTrust(tx, caller, decision, refreshOffers));
       }),
   );
 }

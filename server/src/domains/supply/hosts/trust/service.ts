@@ -17,13 +17,13 @@ import {
   setReliability,
   type MachineDay,
 } from "../presence/presence-store.ts";
-import { findMeasuredLine } from "../uplinks/probe-store.ts";
+import { findMeasuredUplink } from "../uplinks/probe-store.ts";
 import { planPresence } from "../presence/rules/presence.ts";
 import { computeReliability, type ReliabilityTerms } from "../presence/rules/reliability.ts";
-import type { MeasuredLine } from "../uplinks/slow-uplink.ts";
+import type { MeasuredUplink } from "../uplinks/slow-uplink.ts";
 import { listRestReasons } from "../starts/start-store.ts";
 import { lockMachines } from "../store.ts";
-import { findCandidate, listCandidates, setStanding, setVerifications, type Candidate } from "./store.ts";
+import { findCandidate, listCandidates, setTrust, setVerifications, type Candidate } from "./store.ts";
 import { checkMachine, decideVerification, type Check, type Verification } from "./rules/verification.ts";
 
 /** Counts presence since the last count; returns the number of machines. */
@@ -132,7 +132,7 @@ export type VerificationReport = {
   readonly machine: Candidate;
   readonly checks: readonly Check[];
   /** Speed of its uplink, measured by servers within a week; undefined without a measurement. */
-  readonly measuredLine: MeasuredLine | undefined;
+  readonly measuredUplink: MeasuredUplink | undefined;
   /** Reason of its rest; undefined when it does not rest. */
   readonly restReason: string | undefined;
 };
@@ -148,21 +148,21 @@ export async function reportVerification(
     throw notFound("no_such_machine", "There is no such machine of yours.");
   }
   const reasons = await listRestReasons(db, [machine.id], now);
-  const measuredLine = await findMeasuredLine(db, machine.id, { now, measuredFrom: undefined });
-  return { machine, checks: checkMachine(machine.facts), measuredLine, restReason: reasons.get(machine.id) };
+  const measuredUplink = await findMeasuredUplink(db, machine.id, { now, measuredFrom: undefined });
+  return { machine, checks: checkMachine(machine.facts), measuredUplink, restReason: reasons.get(machine.id) };
 }
 
-export type StandingRequest = {
+export type TrustDecision = {
   /** `automatic` gives the decision back to the rule. */
   readonly verification?: "verified" | "unverified" | "automatic";
   readonly hosting_type?: number;
 };
 
 /** Stores an administrator's decision on a machine. The rule does not change it until it is given back. */
-export async function decideStanding(
+export async function decideTrust(
   tx: Tx,
   { identity, ipAddress }: Caller,
-  { id, request }: { readonly id: MachineId | undefined; readonly request: StandingRequest },
+  { id, request }: { readonly id: MachineId | undefined; readonly request: TrustDecision },
   refreshOffers: RefreshOffers,
 ): Promise<Candidate> {
   if (request.verification === undefined && request.hosting_type === undefined) {
@@ -175,7 +175,7 @@ export async function decideStanding(
     ...standingOf(machine, request.verification),
     hostingType: request.hosting_type ?? machine.hostingType,
   };
-  await setStanding(tx, machine.id, standing);
+  await setTrust(tx, machine.id, standing);
   await recordAudit(tx, identity, {
     ipAddress,
     action: "api.admin.machine.verify",
@@ -187,7 +187,7 @@ export async function decideStanding(
 
 function standingOf(
   { verification, isFixed, isTrusted, facts }: Candidate,
-  wanted: StandingRequest["verification"],
+  wanted: TrustDecision["verification"],
 ): { readonly verification: Verification; readonly isFixed: boolean } {
   if (wanted === undefined) return { verification, isFixed };
   if (wanted !== "automatic") return { verification: wanted, isFixed: true };

@@ -21,7 +21,7 @@ type CandidateRow = Omit<Candidate, "facts" | "restsUntil"> & {
   readonly restsUntil: Date | null;
 } & Readonly<Record<"gpuCount" | "gpuMemoryMb" | "totalMemoryMb" | "cudaMax" | "portCount", number>> &
   Readonly<Record<"inetUpMbps" | "inetDownMbps" | "reliabilityPpm", number>> &
-  Readonly<Record<"isReal" | "hasGpus" | "hasStarted" | "isLineMeasured" | "hasSlowLine", boolean>>;
+  Readonly<Record<"isReal" | "hasGpus" | "hasStarted" | "isUplinkMeasured" | "hasSlowUplink", boolean>>;
 
 const CANDIDATES = sql`
   select m.id, m.host_id as "hostId", m.verification, m.is_verification_fixed as "isFixed",
@@ -33,11 +33,11 @@ const CANDIDATES = sql`
     (m.facts ->> 'inet_up_mbps')::double precision as "inetUpMbps",
     (m.facts ->> 'inet_down_mbps')::double precision as "inetDownMbps",
     m.reliability_ppm as "reliabilityPpm", m.first_start_succeeded_at is not null as "hasStarted",
-    exists (select from line_probes where machine_id = m.id and up_mbps is not null) as "isLineMeasured",
+    exists (select from line_probes where machine_id = m.id and up_mbps is not null) as "isUplinkMeasured",
     exists (
       select from host_flags
       where host_id = m.host_id and machine_id = m.id and kind = 'slow_line' and cleared_at is null
-    ) as "hasSlowLine"
+    ) as "hasSlowUplink"
   from machines as m
   join agent_credentials on agent_credentials.id = m.agent_credential_id
   cross join lateral (
@@ -100,7 +100,7 @@ export async function setVerifications(
 }
 
 /** Stores an administrator's decision. */
-export async function setStanding(
+export async function setTrust(
   tx: Tx,
   id: MachineId,
   standing: { readonly verification: Verification; readonly isFixed: boolean; readonly hostingType: number },

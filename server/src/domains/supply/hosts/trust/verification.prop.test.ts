@@ -22,8 +22,8 @@ const GOOD: VerificationFacts = {
   inetDownMbps: 499,
   reliabilityPpm: 900_000,
   hasStarted: true,
-  isLineMeasured: true,
-  hasSlowLine: false,
+  isUplinkMeasured: true,
+  hasSlowUplink: false,
 };
 const missing = (facts: Partial<VerificationFacts>) =>
   checkMachine({ ...GOOD, ...facts }).flatMap(({ name, isPassed }) => (isPassed ? [] : [name]));
@@ -40,8 +40,8 @@ test("each minimum is exactly what it says", () => {
   assert.deepEqual(missing({ gpuMemoryMb: 6_999 }), ["gpu_ram"]);
   assert.deepEqual(missing({ hasStarted: false }), ["has_started"]);
   assert.deepEqual(missing({ isReal: false }), ["is_real"]);
-  assert.deepEqual(missing({ isLineMeasured: false }), ["line_measured"]);
-  assert.deepEqual(missing({ hasSlowLine: true }), ["line_credible"]);
+  assert.deepEqual(missing({ isUplinkMeasured: false }), ["line_measured"]);
+  assert.deepEqual(missing({ hasSlowUplink: true }), ["line_credible"]);
 });
 
 test("the needed speed follows the memory of all GPUs, from 100 to 500", () => {
@@ -64,8 +64,8 @@ test("values that vary by themselves may become a little worse before they cost 
   assert.equal(decide("verified", { inetUpMbps: 400 }), "verified");
   assert.equal(decide("verified", { inetUpMbps: 399 }), "deverified");
   assert.equal(decide("verified", { cudaMax: 11.8 }), "deverified");
-  assert.equal(decide("verified", { isLineMeasured: false }), "verified");
-  assert.equal(decide("verified", { hasSlowLine: true }), "deverified");
+  assert.equal(decide("verified", { isUplinkMeasured: false }), "verified");
+  assert.equal(decide("verified", { hasSlowUplink: true }), "deverified");
 });
 
 const anyFacts: fc.Arbitrary<VerificationFacts> = fc.record({
@@ -80,8 +80,8 @@ const anyFacts: fc.Arbitrary<VerificationFacts> = fc.record({
   inetDownMbps: fc.double({ min: 0, max: 10_000, noNaN: true }),
   reliabilityPpm: fc.nat(1_000_000),
   hasStarted: fc.boolean(),
-  isLineMeasured: fc.boolean(),
-  hasSlowLine: fc.boolean(),
+  isUplinkMeasured: fc.boolean(),
+  hasSlowUplink: fc.boolean(),
 });
 const anyState = fc.constantFrom<Verification>("verified", "unverified", "deverified");
 

@@ -36,12 +36,12 @@ export function viewReliability({ machineId, days, terms, shownPpm }: Reliabilit
 export function viewVerification({
   machine,
   checks,
-  measuredLine,
+  measuredUplink,
   restReason,
 }: VerificationReport): VerificationResponse {
   const missing = checks.filter((check) => !check.isPassed);
   return {
-    ...viewStanding(machine),
+    ...viewTrust(machine),
     msg: summarize(machine, missing.length),
     checks: checks.map(({ name, value, needed, isPassed, text }) => ({
       name,
@@ -53,10 +53,10 @@ export function viewVerification({
     line: {
       inet_up: machine.facts.inetUpMbps,
       inet_down: machine.facts.inetDownMbps,
-      measured_inet_up: measuredLine?.upMbps ?? null,
-      measured_inet_down: measuredLine?.downMbps ?? null,
-      measured_at: measuredLine === undefined ? null : epochSeconds(measuredLine.lastAt),
-      measured_count: measuredLine?.probeCount ?? 0,
+      measured_inet_up: measuredUplink?.upMbps ?? null,
+      measured_inet_down: measuredUplink?.downMbps ?? null,
+      measured_at: measuredUplink === undefined ? null : epochSeconds(measuredUplink.lastAt),
+      measured_count: measuredUplink?.probeCount ?? 0,
     },
     rests_until: restReason === undefined || machine.restsUntil === undefined ? null : epochSeconds(machine.restsUntil),
     rest_reason: restReason ?? null,
@@ -84,7 +84,7 @@ function summarize(machine: Candidate, missing: number): string {
   return `This machine ${state}: ${checks} not passed.`;
 }
 
-export function viewStanding(machine: Candidate): DecideResponse {
+export function viewTrust(machine: Candidate): DecideResponse {
   return {
     success: true,
     machine_id: machine.id,

@@ -1,18 +1,18 @@
 import type { Tx } from "../../../../db/transaction.ts";
 import { flagHost } from "../flags/service.ts";
-import { findCarried, findMeasuredLine, insertLineProbe, type LineProbe } from "./probe-store.ts";
+import { findCarried, findMeasuredUplink, insertUplinkProbe, type UplinkProbe } from "./probe-store.ts";
 import { listHostIds } from "../machines/owner-store.ts";
 import { slowDirections } from "./slow-uplink.ts";
-import { listLines } from "../presence/span-store.ts";
+import { listUplinks } from "../presence/span-store.ts";
 
 /** Stores a measurement of a machine's uplink, and flags its host when it contradicts the declared speed by far. */
-export async function storeLineProbe(tx: Tx, probe: LineProbe): Promise<{ readonly isSlow: boolean }> {
+export async function storeUplinkProbe(tx: Tx, probe: UplinkProbe): Promise<{ readonly isSlow: boolean }> {
   const { machineId, measuredFrom, speed } = probe;
-  await insertLineProbe(tx, probe);
+  await insertUplinkProbe(tx, probe);
   const hostId = (await listHostIds(tx.db, [machineId])).get(machineId);
-  const declared = (await listLines(tx.db, [machineId])).get(machineId);
+  const declared = (await listUplinks(tx.db, [machineId])).get(machineId);
   if (speed === undefined || hostId === undefined || declared === undefined) return { isSlow: false };
-  const measured = await findMeasuredLine(tx.db, machineId, { now: tx.now, measuredFrom });
+  const measured = await findMeasuredUplink(tx.db, machineId, { now: tx.now, measuredFrom });
   const carried = await findCarried(tx.db, { now: tx.now, measuredFrom, otherThan: hostId });
   const [slow] = slowDirections(declared, measured, carried);
   if (slow === undefined) return { isSlow: false };

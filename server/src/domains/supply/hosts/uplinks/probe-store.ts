@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { MachineId, UserId } from "../../../../base/ids.ts";
 import { integers } from "../../../../db/arrays.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
-import { MEASURED_WITHIN_MS, NTH_FASTEST_HOST, type LineSpeed, type MeasuredLine } from "./slow-uplink.ts";
+import { MEASURED_WITHIN_MS, NTH_FASTEST_HOST, type UplinkSpeed, type MeasuredUplink } from "./slow-uplink.ts";
 
 const MEASURED_EVERY_MS = 20 * 3_600_000;
 /** Delay until an agent that did not answer is measured again. */
@@ -10,18 +10,18 @@ const FAILED_EVERY_MS = 3_600_000;
 const KEPT_MS = 30 * 86_400_000;
 
 /** One attempt to measure a machine's uplink; the speed is undefined when the agent did not answer. */
-export type LineProbe = {
+export type UplinkProbe = {
   readonly machineId: MachineId;
   /** The name of the computer that measured. */
   readonly measuredFrom: string;
-  readonly speed: LineSpeed | undefined;
+  readonly speed: UplinkSpeed | undefined;
 };
 
 /**
  * Those of these machines that are due for a measurement, the longest waiting first: machines whose verification the
  * rule decides, without simulated ones.
  */
-export async function listLinesToMeasure(
+export async function listUplinksToMeasure(
   db: Reader,
   ids: readonly MachineId[],
   { now, limit }: { readonly now: Date; readonly limit: number },
@@ -44,7 +44,7 @@ export async function listLinesToMeasure(
 }
 
 /** Stores an attempt, and deletes old ones of the machine. */
-export async function insertLineProbe(tx: Tx, { machineId, measuredFrom, speed }: LineProbe): Promise<void> {
+export async function insertUplinkProbe(tx: Tx, { machineId, measuredFrom, speed }: UplinkProbe): Promise<void> {
   await sql`
     insert into line_probes (machine_id, at, measured_from, up_mbps, down_mbps)
     values (${machineId}, ${tx.now}::timestamptz, ${measuredFrom}, ${speed?.upMbps ?? null}, ${speed?.downMbps ?? null})
@@ -55,13 +55,13 @@ export async function insertLineProbe(tx: Tx, { machineId, measuredFrom, speed }
 }
 
 /** Recent measurements of a machine by one computer, or by any; undefined when there are none. */
-export async function findMeasuredLine(
+export async function findMeasuredUplink(
   db: Reader,
   machineId: MachineId,
   { now, measuredFrom }: { readonly now: Date; readonly measuredFrom: string | undefined },
-): Promise<MeasuredLine | undefined> {
+): Promise<MeasuredUplink | undefined> {
   const since = new Date(now.getTime() - MEASURED_WITHIN_MS);
-  const { rows } = await sql<MeasuredLine & { lastAt: Date | null }>`
+  const { rows } = await sql<MeasuredUplink & { lastAt: Date | null }>`
     select max(up_mbps) as "upMbps", max(down_mbps) as "downMbps", count(*)::integer as "probeCount", max(at) as "lastAt"
     from line_probes
     where machine_id = ${machineId} and up_mbps is not null
@@ -78,7 +78,7 @@ export async function findMeasuredLine(
 export async function findCarried(
   db: Reader,
   { now, measuredFrom, otherThan }: { readonly now: Date; readonly measuredFrom: string; readonly otherThan: UserId },
-): Promise<LineSpeed | undefined> {
+): Promise<UplinkSpeed | undefined> {
   const since = new Date(now.getTime() - MEASURED_WITHIN_MS);
   const { rows } = await sql<{ upMbps: number | null; downMbps: number | null }>`
     with hosts as (

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { slowDirections, type LineSpeed } from "./slow-uplink.ts";
+import { slowDirections, type UplinkSpeed } from "./slow-uplink.ts";
 
 const mbps = fc.double({ min: 1, max: 400_000, noNaN: true });
-const lines: fc.Arbitrary<LineSpeed> = fc.record({ upMbps: mbps, downMbps: mbps });
-const measuredOf = (line: LineSpeed, probeCount = 3) => ({ ...line, probeCount, lastAt: new Date(0) });
-const narrower = (one: LineSpeed, other: LineSpeed, share: number): LineSpeed => ({
+const lines: fc.Arbitrary<UplinkSpeed> = fc.record({ upMbps: mbps, downMbps: mbps });
+const measuredOf = (line: UplinkSpeed, probeCount = 3) => ({ ...line, probeCount, lastAt: new Date(0) });
+const narrower = (one: UplinkSpeed, other: UplinkSpeed, share: number): UplinkSpeed => ({
   upMbps: Math.min(one.upMbps, other.upMbps) * share,
   downMbps: Math.min(one.downMbps, other.downMbps) * share,
 });
@@ -24,7 +24,7 @@ test("an uplink that is declared more than ten times as fast as it is measured i
   const factor = fc.double({ min: 10.1, max: 1_000, noNaN: true });
   fc.assert(
     fc.property(lines, factor, factor, (own, lie, carried) => {
-      const times = (by: number): LineSpeed => ({ upMbps: own.upMbps * by, downMbps: own.downMbps * by });
+      const times = (by: number): UplinkSpeed => ({ upMbps: own.upMbps * by, downMbps: own.downMbps * by });
       const found = slowDirections(times(lie), measuredOf(own), times(carried));
       assert.deepEqual(
         found.map(({ direction }) => direction),

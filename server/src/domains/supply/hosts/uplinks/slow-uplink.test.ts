@@ -4,7 +4,7 @@ import { testApp } from "../../../../../../test/support/app.ts";
 import { aCaller } from "../../../../../../test/support/fixtures.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { listHostDoubts } from "../flags/doubt-store.ts";
-import { storeLineProbe } from "./probe-service.ts";
+import { storeUplinkProbe } from "./probe-service.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -15,7 +15,7 @@ test("a declared uplink that a week of measurements contradicts by far is flagge
   const lying = await world.host({ owner, facts: { inet_up_mbps: 2_000, inet_down_mbps: 2_000 } });
   const store = (machineId: typeof lying.machineId, upMbps: number, measuredFrom = "here") =>
     withTransaction(world.env.database, world.clock, (tx) =>
-      storeLineProbe(tx, { machineId, measuredFrom, speed: { upMbps, downMbps: 1_500 } }),
+      storeUplinkProbe(tx, { machineId, measuredFrom, speed: { upMbps, downMbps: 1_500 } }),
     );
   const measureLiar = async () => {
     world.clock.jump(DAY_MS);

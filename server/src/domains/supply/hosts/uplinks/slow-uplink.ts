@@ -1,8 +1,8 @@
 /** Declared or measured speed of a machine's uplink, in Mbit/s. */
-export type LineSpeed = { readonly upMbps: number; readonly downMbps: number };
+export type UplinkSpeed = { readonly upMbps: number; readonly downMbps: number };
 
 /** Recent measurements of a machine's uplink by one server: the best of each direction. */
-export type MeasuredLine = LineSpeed & {
+export type MeasuredUplink = UplinkSpeed & {
   readonly probeCount: number;
   readonly lastAt: Date;
 };
@@ -33,9 +33,9 @@ export type SlowDirection = {
  * or with the declared speed when that is lower.
  */
 export function slowDirections(
-  declared: LineSpeed,
-  measured: MeasuredLine | undefined,
-  carried: LineSpeed | undefined,
+  declared: UplinkSpeed,
+  measured: MeasuredUplink | undefined,
+  carried: UplinkSpeed | undefined,
 ): readonly SlowDirection[] {
   if (measured === undefined || carried === undefined || measured.probeCount < PROBES_MIN) return [];
   const all: readonly SlowDirection[] = [

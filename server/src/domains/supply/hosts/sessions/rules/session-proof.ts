@@ -17,17 +17,17 @@ export type ProofMaker = {
 };
 
 export function proofMaker(secret: Buffer, random: (byteCount: number) => Buffer): ProofMaker {
-  const seal = (machineId: MachineId, text: string) =>
+  const signatureOf = (machineId: MachineId, text: string) =>
     createHmac("sha256", secret).update(`session proof of machine ${machineId}\n${text}`).digest("base64url");
   return {
     make: (machineId, sessionNumber) => {
       const text = `${sessionNumber}.${random(NONCE_BYTES).toString("base64url")}`;
-      return `${text}.${seal(machineId, text)}`;
+      return `${text}.${signatureOf(machineId, text)}`;
     },
     sessionOf: (machineId, proof) => {
       const [, number = "", nonce = "", shown = ""] = PROOF.exec(proof) ?? [];
       if (nonce === "") return undefined;
-      const expected = seal(machineId, `${number}.${nonce}`);
+      const expected = signatureOf(machineId, `${number}.${nonce}`);
       // Compared as texts: a decoded value has several spellings, and this server made only one of them.
       return timingSafeEqual(Buffer.from(expected), Buffer.from(shown)) ? Number(number) : undefined;
     },

@@ -31,8 +31,8 @@ export type VerificationFacts = {
    * True when the server has measured its uplink; the other flag says that the measurements contradict the declared
    * speed by far.
    */
-  readonly isLineMeasured: boolean;
-  readonly hasSlowLine: boolean;
+  readonly isUplinkMeasured: boolean;
+  readonly hasSlowUplink: boolean;
 };
 
 export type Check = {
@@ -112,30 +112,30 @@ function speedChecks(facts: VerificationFacts): readonly Check[] {
 }
 
 /** A verified machine stays so without a measurement: its agent may be of a version that cannot be measured. */
-function measuredCheck({ isLineMeasured }: VerificationFacts): Check {
-  const text = isLineMeasured
+function measuredCheck({ isUplinkMeasured }: VerificationFacts): Check {
+  const text = isUplinkMeasured
     ? "The server has measured the line."
     : "The server has not measured the line yet. It does so within a day, when the agent is new enough and not simulated.";
   return {
     name: "line_measured",
-    value: isLineMeasured,
+    value: isUplinkMeasured,
     needed: true,
-    isPassed: isLineMeasured,
+    isPassed: isUplinkMeasured,
     isKept: true,
     text,
   };
 }
 
-function contradictionCheck({ hasSlowLine }: VerificationFacts): Check {
-  const text = hasSlowLine
+function contradictionCheck({ hasSlowUplink }: VerificationFacts): Check {
+  const text = hasSlowUplink
     ? "The declared line is contradicted by what the server measured: see the flag slow_line. Declare what the line carries, and ask an administrator to clear the flag."
     : "What the server measured does not contradict the declared line.";
   return {
     name: "line_credible",
-    value: !hasSlowLine,
+    value: !hasSlowUplink,
     needed: true,
-    isPassed: !hasSlowLine,
-    isKept: !hasSlowLine,
+    isPassed: !hasSlowUplink,
+    isKept: !hasSlowUplink,
     text,
   };
 }
