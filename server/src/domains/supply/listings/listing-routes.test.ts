@@ -75,7 +75,7 @@ test("a request without fields keeps a listing, and offers half of the free disk
   assert.deepEqual([record.volume_offer.size, record.volume_offer.storage_cost], [500, 0.15]);
   await listMachine(world, owner, host.machineId, { price_gpu: 0.1 });
   const cheaper = await machineRecord(world, owner, host);
-  assert.deepEqual([cheaper.listed_gpu_cost, cheaper.min_bid_price], [0.1, 0.1], "no floor above the price");
+  assert.deepEqual([cheaper.listed_gpu_cost, cheaper.min_bid_price], [0.1, 0.1], "no minimum bid above the price");
   assert.equal(cheaper.volume_offer.id, record.volume_offer.id);
   await listMachine(world, owner, host.machineId, { vol_size: 0 });
   assert.equal((await machineRecord(world, owner, host)).volume_offer, null);
@@ -112,8 +112,8 @@ test("bad terms are refused by the name of their field, and change nothing", asy
   }
   const both = await listMachine(world, owner, host.machineId, { duration: "3 days", end_date: now / 1000 + DAY_S });
   assert.deepEqual([both.status, both.body.field], [400, "duration"]);
-  const floor = await listMachine(world, owner, host.machineId, { price_gpu: 0.2, price_min_bid: 0.3 });
-  assert.deepEqual([floor.status, floor.body.field], [400, "price_min_bid"]);
+  const tooHigh = await listMachine(world, owner, host.machineId, { price_gpu: 0.2, price_min_bid: 0.3 });
+  assert.deepEqual([tooHigh.status, tooHigh.body.field], [400, "price_min_bid"]);
   assert.deepEqual(await machineRecord(world, owner, host), before);
 });
 

@@ -114,15 +114,15 @@ export async function unlist(tx: Tx, request: HostRequest): Promise<void> {
 
 /** Changes the minimum bid; instances with lower bids get an eviction notice. */
 export async function changeMinBid(tx: Tx, request: HostRequest, dollars: number): Promise<void> {
-  const floor = readPrice(dollars, "price");
+  const minBid = readPrice(dollars, "price");
   const { id, terms } = await lockOwnMachine(tx, request, notAuthorized);
-  if (floor > terms.priceDeviceNanosPerHour) {
+  if (minBid > terms.priceDeviceNanosPerHour) {
     throw unprocessable(
       "price",
       "The minimum bid must not be above the price of a GPU, since a renter who pays that price is never evicted.",
     );
   }
-  await setMinBid(tx, id, floor);
+  await setMinBid(tx, id, minBid);
   await followTerms(tx, id);
 }
 

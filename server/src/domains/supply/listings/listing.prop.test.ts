@@ -189,10 +189,10 @@ test("a contract goes on exactly where the end is later and nothing that it pays
     end: fc.integer({ min: -2, max: 2 }),
     agreed: fc.tuple(price, price, price, price),
     listed: fc.tuple(price, price, price, price),
-    floor: price,
+    minBid: price,
   });
   fc.assert(
-    fc.property(arbitrary, ({ isBid, count, end, agreed, listed, floor }) => {
+    fc.property(arbitrary, ({ isBid, count, end, agreed, listed, minBid }) => {
       const rental: EndingRental = {
         isBid,
         deviceCount: count,
@@ -210,9 +210,9 @@ test("a contract goes on exactly where the end is later and nothing that it pays
         priceDiskNanosPerGbMonth: nanos(listed[1]),
         priceInetUpNanosPerGb: nanos(listed[2]),
         priceInetDownNanosPerGb: nanos(listed[3]),
-        priceMinBidNanosPerHour: nanos(floor),
+        priceMinBidNanosPerHour: nanos(minBid),
       });
-      const asked = BigInt(count) * (isBid ? floor : listed[0]);
+      const asked = BigInt(count) * (isBid ? minBid : listed[0]);
       const isNoDearer = asked <= agreed[0] && [1, 2, 3].every((index) => listed[index]! <= agreed[index]!);
       assert.equal(isExtendedBy(rental, listing), end > 0 && isNoDearer);
     }),

@@ -7,7 +7,7 @@ import { atPrice, standingOf } from "./rules/rank.ts";
 
 const NOW_MS = 100;
 const STEP = 1_000_000n;
-const FLOOR_PER_DEVICE = 2n * STEP;
+const MIN_BID_PER_DEVICE = 2n * STEP;
 
 const claim = fc.record({
   isBid: fc.constantFrom(true, true, true, false),
@@ -77,13 +77,13 @@ test("the shown bid to run now runs, and no lower one does", () => {
   fc.assert(
     fc.property(machines, (machine) => {
       for (const own of ownersOf(machine)) {
-        const floor = FLOOR_PER_DEVICE * BigInt(own.deviceCount);
-        const { bidToRunNanos: bid } = standingOf(machine, own, floor);
+        const minBid = MIN_BID_PER_DEVICE * BigInt(own.deviceCount);
+        const { bidToRunNanos: bid } = standingOf(machine, own, minBid);
         if (bid !== undefined) assert.ok(wouldRun(machine, own, bid), `${bid} does not run`);
         // One step less, and all lower round amounts.
         const below = bid === undefined ? 60n * STEP : bid - STEP;
-        if (below >= floor) assert.ok(!wouldRun(machine, own, below), `${below} runs as well`);
-        for (let lower = floor; lower < below; lower += STEP) {
+        if (below >= minBid) assert.ok(!wouldRun(machine, own, below), `${below} runs as well`);
+        for (let lower = minBid; lower < below; lower += STEP) {
           assert.ok(!wouldRun(machine, own, lower), `${lower} runs as well`);
         }
       }
@@ -124,7 +124,7 @@ test("the lower bid is shown as enough where it stays and a higher one has to le
     [2n, 3n, 4n].map((steps) => wouldRun(machine, own, steps * STEP)),
     [true, false, true],
   );
-  const { isServed, bidToRunNanos } = standingOf(machine, own, FLOOR_PER_DEVICE);
+  const { isServed, bidToRunNanos } = standingOf(machine, own, MIN_BID_PER_DEVICE);
   assert.deepEqual([isServed, bidToRunNanos], [true, 2n * STEP]);
 });
 
@@ -132,7 +132,7 @@ test("a served claim is shown as served, and bids no less than needed", () => {
   fc.assert(
     fc.property(machines, (machine) => {
       for (const own of ownersOf(machine)) {
-        const standing = standingOf(machine, own, FLOOR_PER_DEVICE * BigInt(own.deviceCount));
+        const standing = standingOf(machine, own, MIN_BID_PER_DEVICE * BigInt(own.deviceCount));
         const runsNow = wouldRun(machine, own, own.priceNanosPerHour);
         assert.equal(standing.isServed, runsNow);
         if (runsNow) assert.ok((standing.bidToRunNanos ?? 0n) <= own.priceNanosPerHour);
@@ -153,12 +153,12 @@ test("when no bid is high enough because another has just resumed, the bid to be
   fc.assert(
     fc.property(machines, (machine) => {
       for (const own of ownersOf(machine)) {
-        const floor = FLOOR_PER_DEVICE * BigInt(own.deviceCount);
-        const { isServed, isResting, bidToRunNanos, winningBidNanos, restsUntilMs } = standingOf(machine, own, floor);
+        const minBid = MIN_BID_PER_DEVICE * BigInt(own.deviceCount);
+        const { isServed, isResting, bidToRunNanos, winningBidNanos, restsUntilMs } = standingOf(machine, own, minBid);
         if (isServed || isResting || bidToRunNanos !== undefined || winningBidNanos === undefined) continue;
         count += 1;
         assert.ok(restsUntilMs !== undefined && restsUntilMs > NOW_MS, `until ${restsUntilMs}`);
-        const later = standingOf({ ...machine, nowMs: NOW_MS + machine.minSliceMs }, own, floor);
+        const later = standingOf({ ...machine, nowMs: NOW_MS + machine.minSliceMs }, own, minBid);
         assert.ok((later.bidToRunNanos ?? 0n) > winningBidNanos);
       }
     }),

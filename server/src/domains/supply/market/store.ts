@@ -14,10 +14,10 @@ export type LiveLease = {
 
 export type LiveOffer = { readonly id: OfferId; readonly machineId: MachineId; readonly deviceCount: number };
 
-/** An offer with the terms that it promises; they are undefined when they were never recorded. */
+/** An offer with the terms that it promises; undefined for an offer that was stored without them. */
 export type PromisedOffer = LiveOffer & { readonly terms: OfferTerms | undefined };
 
-/** Live leases of these machines, or of all when undefined. */
+/** Live GPU grants of these machines, or of all when undefined. */
 export async function listLiveLeases(db: Reader, machineIds?: readonly MachineId[]): Promise<readonly LiveLease[]> {
   const rows = await db
     .selectFrom("leases")
@@ -45,7 +45,7 @@ export async function listLiveOffers(db: Reader, machineIds?: readonly MachineId
   return rows.map((row) => ({ id: row.id, machineId: row.machine_id, deviceCount: row.device_count }));
 }
 
-/** Every machine that has a live offer. */
+/** All machines that have a live offer. */
 export async function listOfferedMachines(db: Reader): Promise<readonly MachineId[]> {
   const rows = await db
     .selectFrom("offers")
@@ -86,11 +86,11 @@ export async function listPromisedOffers(
 
 /** An offer that exists or existed, with its last terms. */
 export type KnownOffer = PromisedOffer & {
-  /** Retired since its terms became worse: another offer took its place. */
+  /** Retired because its terms became worse: another offer replaced it. */
   readonly isReplaced: boolean;
 };
 
-/** Each of these offers that ever existed, by offer id. An offer never changes its machine and its size. */
+/** Those of these offers that ever existed, by offer id. An offer never changes its machine and its size. */
 export async function findOffers(db: Reader, ids: readonly OfferId[]): Promise<ReadonlyMap<OfferId, KnownOffer>> {
   if (ids.length === 0) return new Map();
   const rows = await db
@@ -155,7 +155,7 @@ function toTermColumns(terms: OfferTerms) {
   };
 }
 
-/** `isReplaced`: their terms became worse; otherwise they were rented, or are out of stock. */
+/** Retires offers. `isReplaced`: their terms became worse; otherwise they were rented, or their devices are taken. */
 export async function retireOffers(
   tx: Tx,
   ids: readonly OfferId[],
@@ -169,7 +169,7 @@ export async function retireOffers(
     .execute();
 }
 
-/** Writes down better terms of offers that keep their ids. From then on these are what the offers promise. */
+/** Stores better terms of offers that keep their ids. From then on the offers promise these. */
 export async function updateOfferTerms(
   tx: Tx,
   offers: readonly { readonly id: OfferId; readonly terms: OfferTerms }[],
@@ -200,7 +200,7 @@ export async function insertOffers(
   );
 }
 
-/** An offer that nobody can take, for an instance that was rented of none. */
+/** An offer that cannot be rented, for an instance that was created without one. */
 export async function insertUsedOffer(tx: Tx, machineId: MachineId, deviceCount: number): Promise<OfferId> {
   const row = await tx.db
     .insertInto("offers")
@@ -213,9 +213,9 @@ export async function insertUsedOffer(tx: Tx, machineId: MachineId, deviceCount:
 export type NewLease = LiveLease & { readonly generation: number };
 
 /**
- * Gives devices away. A unique index refuses a device that somebody holds; the caller holds the machine's row lock. The
- * instant of a transaction is read before it waits for locks, so a lease begins where the last one of its device ended
- * when that is later: the recorded times never overlap.
+ * Grants devices to instances. A unique index refuses a device that is granted already; the caller holds the machine's
+ * row lock. A transaction reads its time before it waits for locks, so a GPU grant begins when the last one of its
+ * device ended if that is later: the recorded times never overlap.
  */
 export async function insertLeases(tx: Tx, leases: readonly NewLease[]): Promise<void> {
   if (leases.length === 0) return;
@@ -236,8 +236,9 @@ export async function insertLeases(tx: Tx, leases: readonly NewLease[]): Promise
 }
 
 /**
- * Frees everything that these instances hold. Only after a teardown receipt or certain lease expiry. Never recorded as
- * earlier than the grant, whose transaction may have read its instant later and its locks sooner.
+ * Releases all GPU grants of these instances. Only after the host confirmed the teardown, or after its heartbeat lease
+ * certainly ended. Never recorded as earlier than the grant, whose transaction may have read its time later and its
+ * locks sooner.
  */
 export async function releaseLeases(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
   await tx.db
@@ -248,7 +249,7 @@ export async function releaseLeases(tx: Tx, instanceIds: readonly InstanceId[]):
     .execute();
 }
 
-/** Fresh runs of instances that keep their devices. */
+/** Moves the GPU grants of instances to a new run that keeps its devices. */
 export async function setLeaseGenerations(
   tx: Tx,
   runs: readonly { readonly instanceId: InstanceId; readonly generation: number }[],

@@ -10,15 +10,15 @@ export type PricedOffer = Pick<
 >;
 
 /**
- * So many hosts make a market. Each has one voice, however much it offers: to move the middle, somebody needs as many
- * accounts as there are honest hosts.
+ * Number of hosts that make a market. Each host counts once, for any number of offers: to move the median, one person
+ * needs as many accounts as there are honest hosts.
  */
 const HOSTS_MIN = 3;
 
 /**
- * What these offers usually cost an hour with a disk of this size: the median over their hosts of what each host's offers
- * cost in the median. Of fewer than three hosts the asks are not believed, and each offer counts with what the open market
- * asks for such hardware. With a bid the devices cost what is bid. Undefined without offers.
+ * Usual hourly price of these offers with a disk of this size: the median over their hosts of the median of each host's
+ * offers. With fewer than three hosts their prices are not trusted, and each offer counts with the open market's price
+ * for such hardware. With a bid the devices cost the bid. Undefined without offers.
  */
 export function usualPrice(
   offers: readonly PricedOffer[],
@@ -48,7 +48,7 @@ function usualDisk(diskGb: number): bigint {
   return storageNanosPerHour({ storageNanosPerGbMonth: USUAL_DISK_NANOS_PER_GB_MONTH, diskBytes: bytesOf(diskGb) });
 }
 
-/** The upper one of two in the middle. */
+/** The median; of two in the middle the upper one. */
 function median(values: readonly bigint[]): bigint | undefined {
   const sorted = values.toSorted((a, b) => (a === b ? 0 : a < b ? -1 : 1));
   return sorted[Math.floor(sorted.length / 2)];

@@ -24,16 +24,16 @@ const BID_STEP_NANOS = 1_000_000n;
 
 /**
  * The rank of a claim among the others of its machine. `machine` has the others and, where the claim holds devices, the
- * claim itself; `floorNanos` is the host's minimum bid for as many devices. The bid that it needs is found by asking
+ * claim itself; `minBidNanos` is the host's minimum bid for as many devices. The bid that it needs is found by asking
  * the schedule itself, so it is true as long as nothing changes.
  */
-export function standingOf(machine: MachineClaims, own: Claim, floorNanos: bigint): Standing {
-  const isServed = runs(machine, own, floorNanos);
-  const isResting = !isServed && runs({ ...machine, minSliceMs: 0 }, own, floorNanos);
-  const bidToRunNanos = own.isBid ? lowestBid(machine, own, floorNanos) : undefined;
+export function standingOf(machine: MachineClaims, own: Claim, minBidNanos: bigint): Standing {
+  const isServed = runs(machine, own, minBidNanos);
+  const isResting = !isServed && runs({ ...machine, minSliceMs: 0 }, own, minBidNanos);
+  const bidToRunNanos = own.isBid ? lowestBid(machine, own, minBidNanos) : undefined;
   // A claim that has just resumed is safe from every bid: then the answer is the bid that is enough afterwards.
   const isPatient = own.isBid && !isServed && bidToRunNanos === undefined;
-  const enoughNanos = isPatient ? lowestBid({ ...machine, minSliceMs: 0 }, own, floorNanos) : bidToRunNanos;
+  const enoughNanos = isPatient ? lowestBid({ ...machine, minSliceMs: 0 }, own, minBidNanos) : bidToRunNanos;
   const isSlice = isResting || (isPatient && enoughNanos !== undefined);
   const contender = isPatient && enoughNanos !== undefined ? atPrice(own, enoughNanos, machine.nowMs) : own;
   return {
@@ -42,13 +42,13 @@ export function standingOf(machine: MachineClaims, own: Claim, floorNanos: bigin
     aheadCount: aheadOf(machine, own),
     bidToRunNanos,
     winningBidNanos: enoughNanos === undefined ? undefined : highestBelow(machine, own, enoughNanos),
-    restsUntilMs: isSlice ? sliceEnd(machine, contender, floorNanos) : undefined,
+    restsUntilMs: isSlice ? sliceEnd(machine, contender, minBidNanos) : undefined,
   };
 }
 
-function sliceEnd(machine: MachineClaims, own: Claim, floorNanos: bigint): number | undefined {
+function sliceEnd(machine: MachineClaims, own: Claim, minBidNanos: bigint): number | undefined {
   const ownRestMs = restEnd(own, machine.minSliceMs);
-  return ownRestMs > machine.nowMs ? ownRestMs : allocate(withOwn(machine, own, floorNanos)).reviewAtMs;
+  return ownRestMs > machine.nowMs ? ownRestMs : allocate(withOwn(machine, own, minBidNanos)).reviewAtMs;
 }
 
 function aheadOf({ waiting }: MachineClaims, own: Claim): number {
@@ -56,14 +56,14 @@ function aheadOf({ waiting }: MachineClaims, own: Claim): number {
 }
 
 /** Bids at which the answer may change: just at and just above each other bid, the minimum bid, and any raise. */
-function lowestBid(machine: MachineClaims, own: Claim, floorNanos: bigint): bigint | undefined {
+function lowestBid(machine: MachineClaims, own: Claim, minBidNanos: bigint): bigint | undefined {
   const others = bidsBeside(machine, own).flatMap((bid) => [bid, bid + BID_STEP_NANOS]);
-  const least = floorNanos > BID_MIN_NANOS ? floorNanos : BID_MIN_NANOS;
+  const least = minBidNanos > BID_MIN_NANOS ? minBidNanos : BID_MIN_NANOS;
   const raised = own.priceNanosPerHour + BID_STEP_NANOS;
   const candidates = [...new Set([least, own.priceNanosPerHour, raised, ...others])]
     .filter((bid) => bid >= least && bid <= BID_MAX_NANOS)
     .toSorted((a, b) => (a < b ? -1 : 1));
-  const isEnough = (bid: bigint) => runs(machine, atPrice(own, bid, machine.nowMs), floorNanos);
+  const isEnough = (bid: bigint) => runs(machine, atPrice(own, bid, machine.nowMs), minBidNanos);
   if (mayFareWorse(machine, own)) return candidates.find(isEnough);
   // A higher bid never ranks lower, so the first that runs is found by halving.
   let [low, high] = [0, candidates.length];
@@ -108,14 +108,14 @@ function highestBelow(machine: MachineClaims, own: Claim, bid: bigint): bigint |
 }
 
 /** The machine's claims with `own` as given. */
-function withOwn(machine: MachineClaims, own: Claim, floorNanos: bigint): MachineClaims {
+function withOwn(machine: MachineClaims, own: Claim, minBidNanos: bigint): MachineClaims {
   const isOther = (claim: Claim) => claim.instanceId !== own.instanceId;
   const held = holderOf(machine, own);
   if (held !== undefined) {
     return { ...machine, holders: machine.holders.map((holder) => (holder === held ? { ...holder, ...own } : holder)) };
   }
-  const isAtFloor = !own.isBid || own.isBackground || own.priceNanosPerHour >= floorNanos;
-  return { ...machine, waiting: [...machine.waiting.filter(isOther), ...(isAtFloor ? [own] : [])] };
+  const isAtMinBid = !own.isBid || own.isBackground || own.priceNanosPerHour >= minBidNanos;
+  return { ...machine, waiting: [...machine.waiting.filter(isOther), ...(isAtMinBid ? [own] : [])] };
 }
 
 /** The claim among the holders, unless it is certainly leaving: then it needs new devices. */
@@ -123,8 +123,8 @@ function holderOf({ holders }: MachineClaims, own: Claim): Holder | undefined {
   return holders.find((holder) => holder.instanceId === own.instanceId && !holder.isLeaving);
 }
 
-function runs(machine: MachineClaims, own: Claim, floorNanos: bigint): boolean {
-  const { grants, promised, displaced, reprieved } = allocate(withOwn(machine, own, floorNanos));
+function runs(machine: MachineClaims, own: Claim, minBidNanos: bigint): boolean {
+  const { grants, promised, displaced, reprieved } = allocate(withOwn(machine, own, minBidNanos));
   const { instanceId } = own;
   const held = holderOf(machine, own);
   if (held?.isUnderNotice === true) return reprieved.includes(instanceId);
