@@ -15,7 +15,7 @@ const ROUNDS_PER_RUN = 200;
 export function deliverLoop(deliverer: Deliverer): Loop {
   return {
     name: DELIVER_LOOP,
-    description: "Brings notifications to webhooks and mailboxes.",
+    description: "Delivers notifications to webhooks and mailboxes.",
     everyMs: 5_000,
     run: () => deliverer.run(),
   };
@@ -24,7 +24,7 @@ export function deliverLoop(deliverer: Deliverer): Loop {
 export function mailLoop(ports: Parameters<typeof sendDirectMails>[0]): Loop {
   return {
     name: "send-mails",
-    description: "Mails tokens: proofs of addresses, and invitations to teams.",
+    description: "Mails tokens that prove addresses, and invitations to teams.",
     everyMs: 5_000,
     run: () => sendDirectMails(ports),
   };
@@ -40,7 +40,7 @@ export function notificationLoops({
   return [
     {
       name: "forget-notices",
-      description: "Deletes notifications of more than 90 days ago.",
+      description: "Deletes notifications that are older than 90 days.",
       everyMs: 3_600_000,
       run: async () => {
         let forgotten = 0;

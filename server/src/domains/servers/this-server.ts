@@ -72,7 +72,7 @@ export class ThisServer {
     return [
       {
         name: SAY_ALIVE_LOOP,
-        description: "Tells the other servers of this database that this one lives, and watches them.",
+        description: "Writes this server's beat to the database, and watches the beats of the others.",
         everyMs: BEAT_EVERY_MS,
         run: async () => {
           await this.sayAlive(ports);

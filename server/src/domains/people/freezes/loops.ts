@@ -23,7 +23,7 @@ export function freezeLoops({ database, clock }: Deps): readonly Loop[] {
   return [
     {
       name: ENFORCE_LOOP,
-      description: "Stops what frozen accounts run, and takes what they offer off the market.",
+      description: "Stops instances and endpoints of frozen accounts, and takes their listings off the market.",
       everyMs: 2_000,
       run: () => enforceFreezes({ database, clock }),
     },

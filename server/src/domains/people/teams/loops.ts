@@ -16,7 +16,7 @@ export function teamLoops({ database, clock, moveCredit }: Deps): readonly Loop[
   return [
     {
       name: "return-team-credit",
-      description: "Gives credit that came to a team after its deletion to whom it belonged.",
+      description: "Returns credit that arrived at a deleted team to its last owner.",
       everyMs: 60_000,
       run: async () => {
         const since = new Date(clock.now().getTime() - WATCHED_MS);

@@ -32,7 +32,7 @@ export function hostLoops(deps: Deps): readonly Loop[] {
   return [
     {
       name: "count-presence",
-      description: "Counts how long machines were there, of the time that they were to be there.",
+      description: "Counts how long machines were online, of the time that they should be.",
       everyMs: COUNT_EVERY_MS,
       run: async () => ({ machines: await withTransaction(database, clock, accruePresence) }),
     },
@@ -44,13 +44,14 @@ export function hostLoops(deps: Deps): readonly Loop[] {
     },
     {
       name: "verify-machines",
-      description: "Verifies machines that have what it takes, and takes it back from those that lost it.",
+      description:
+        "Verifies machines that meet the requirements, and takes verification from those that do not any more.",
       everyMs: 600_000,
       run: () => eachPage(deps, (tx, page) => verifyMachines(tx, page, refreshOffers)),
     },
     {
       name: "forget-old-presence",
-      description: "Deletes what reliability was computed from long ago.",
+      description: "Deletes old facts about reliability.",
       everyMs: 3_600_000,
       run: () =>
         withTransaction(database, clock, async (tx) => {
@@ -60,7 +61,7 @@ export function hostLoops(deps: Deps): readonly Loop[] {
     },
     {
       name: "end-rests",
-      description: "Brings machines back to the market whose rest after failed starts is over.",
+      description: "Returns machines to the market when their rest after failed starts is over.",
       everyMs: 10_000,
       run: () =>
         withTransaction(database, clock, async (tx) => {
@@ -74,7 +75,7 @@ export function hostLoops(deps: Deps): readonly Loop[] {
     },
     {
       name: "end-listings",
-      description: "Takes machines off the market whose listing has come to its end.",
+      description: "Takes machines off the market when their listing has ended.",
       everyMs: 30_000,
       run: () =>
         withTransaction(database, clock, async (tx) => {

@@ -16,7 +16,7 @@ const MACHINES_PER_RUN = 200;
 export function lowerPricesLoop({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop {
   return {
     name: "lower-prices",
-    description: "Brings listings down to the operator's ceilings for traffic and storage, and tells their hosts.",
+    description: "Lowers listings to the operator's ceilings for traffic and storage, and notifies their hosts.",
     everyMs: 60_000,
     run: () => withTransaction(database, clock, lowerPrices),
   };
@@ -63,7 +63,7 @@ async function tell(tx: Tx, lowered: readonly Lowered[], ceilings: PriceCeilings
       userId: hostId,
       kind: "host:listing_lowered",
       subject: `${name} is listed for less`,
-      message: `${name} was listed above the operator's ceilings, ${traffic} and ${storage}, and is brought down to them.`,
+      message: `${name} was listed above the operator's ceilings of ${traffic} and ${storage}. Its prices are lowered to them.`,
       key: `${key}:${tx.now.getTime()}`,
     })),
   );

@@ -59,7 +59,7 @@ export function defaultJobLoop({
   let after = 0;
   return {
     name: "keep-default-jobs",
-    description: "Gives each device of a machine with a default job its background instance.",
+    description: "Runs the default job of a machine on each of its idle devices.",
     everyMs: 60_000,
     run: async () => {
       const counts = { machines: 0, created: 0, removed: 0 };

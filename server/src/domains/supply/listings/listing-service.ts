@@ -77,7 +77,7 @@ const ROLLED_PER_RUN = 200;
 export function rollListingsLoop({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop {
   return {
     name: "roll-listings",
-    description: "Moves the ends of listings without a fixed one, and of the contracts that go on with them.",
+    description: "Moves on the ends of listings without a fixed end, and extends their contracts.",
     everyMs: 60_000,
     run: async () => {
       const counts = { machines: 0, extended: 0 };

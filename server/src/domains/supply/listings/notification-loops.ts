@@ -21,7 +21,7 @@ export function hostingNotificationLoops({ database, clock }: Deps): readonly Lo
   return [
     {
       name: "tell-lost-machines",
-      description: "Tells hosts and renters of machines that are lost, and that are back.",
+      description: "Notifies hosts and renters of machines that are lost or back.",
       everyMs: 10_000,
       run: async () => ({
         lost: await withTransaction(database, clock, tellLost),
@@ -30,7 +30,7 @@ export function hostingNotificationLoops({ database, clock }: Deps): readonly Lo
     },
     {
       name: "tell-ends",
-      description: "Tells renters of contracts that end within a day, and hosts of listings that end within a week.",
+      description: "Notifies renters of contracts that end within a day, and hosts of listings that end within a week.",
       everyMs: 60_000,
       run: async () => ({
         contracts: await withTransaction(database, clock, tellEndingContracts),
@@ -46,12 +46,12 @@ async function tellLost(tx: Tx): Promise<number> {
     ofMachine: ({ id, at }) => ({
       kind: "host:machine_offline",
       subject: `Machine ${id} is offline`,
-      message: `Machine ${id} was heard of last at ${textOf(at)}. It is off the market, and nothing on it is charged, until it is back.`,
+      message: `Machine ${id} was last heard at ${textOf(at)}. It is off the market, and nothing on it is charged, until it is back.`,
     }),
     ofInstance: ({ at }, instanceId) => ({
       kind: "client:instance_offline",
       subject: `Instance ${instanceId} is offline`,
-      message: `The host of instance ${instanceId} was heard of last at ${textOf(at)}. The time since then is not charged.`,
+      message: `The host of instance ${instanceId} was last heard at ${textOf(at)}. The time since then is not charged.`,
     }),
   });
   return machines.length;
@@ -63,7 +63,7 @@ async function tellBack(tx: Tx): Promise<number> {
     ofMachine: ({ id, at }) => ({
       kind: "host:machine_online",
       subject: `Machine ${id} is back`,
-      message: `Machine ${id} is connected again. It had been heard of last at ${textOf(at)}.`,
+      message: `Machine ${id} is connected again. It had last been heard at ${textOf(at)}.`,
     }),
     ofInstance: (_machine, instanceId) => ({
       kind: "client:instance_online",

@@ -14,14 +14,14 @@ export function statisticsLoops({
   return [
     {
       name: "sample-market",
-      description: "Writes every five minutes what GPUs there are and what they cost.",
+      description: "Stores every five minutes the number of GPUs and their prices.",
       // More often than it writes, so that a restart does not leave a gap.
       everyMs: 60_000,
       run: () => withTransaction(database, clock, async (tx) => ({ samples: await takeSample(tx) })),
     },
     {
       name: "keep-market-samples",
-      description: "Makes hours and days of the samples of the market, and forgets the old ones.",
+      description: "Rolls market samples up to hours and days, and deletes old ones.",
       everyMs: 300_000,
       run: () => withTransaction(database, clock, keepSamples),
     },

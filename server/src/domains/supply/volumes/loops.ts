@@ -21,7 +21,7 @@ export function volumeLoops({
   return [
     {
       name: "end-volume-listings",
-      description: "Takes space off the offers whose listing has come to its end.",
+      description: "Takes disk space off the market when its listing has ended.",
       everyMs: EVERY_MS,
       run: () =>
         withTransaction(database, clock, async (tx) => {

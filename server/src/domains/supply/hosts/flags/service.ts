@@ -22,7 +22,7 @@ export async function flagHost(tx: Tx, flag: NewFlag): Promise<HostFlagId> {
       userId: flag.hostId,
       kind: "host:host_flagged",
       subject: `${subject} is flagged: ${flag.kind.replaceAll("_", " ")}`,
-      message: `${flag.detail} An administrator looks at it; flag ${id} shows what was measured: berth host flags.`,
+      message: `${flag.detail} An administrator will look at it. "berth host flags" shows the measurements of flag ${id}.`,
       key: `host:host_flagged:${id}`,
     },
   ]);
