@@ -1488,6 +1488,19 @@ export type InstanceCreateBulkRequest = {
   readonly runtype?: string;
   readonly onstart?: string;
   readonly traffic_limit?: number | string | null;
+  readonly args?: string | readonly string[];
+  readonly args_str?: string;
+  readonly image_login?: string;
+  readonly user?: string;
+  readonly use_jupyter_lab?: boolean;
+  readonly jupyter_dir?: string;
+  readonly python_utf8?: boolean;
+  readonly lang_utf8?: boolean;
+  readonly extra_filters?: Readonly<Record<string, unknown>>;
+  readonly vm?: boolean;
+  readonly force?: boolean;
+  readonly extra?: string;
+  readonly create_from?: string;
   readonly ids: readonly number[];
   readonly [key: string]: unknown;
 };
@@ -1512,6 +1525,19 @@ export type InstanceCreateRequest = {
   readonly runtype?: string;
   readonly onstart?: string;
   readonly traffic_limit?: number | string | null;
+  readonly args?: string | readonly string[];
+  readonly args_str?: string;
+  readonly image_login?: string;
+  readonly user?: string;
+  readonly use_jupyter_lab?: boolean;
+  readonly jupyter_dir?: string;
+  readonly python_utf8?: boolean;
+  readonly lang_utf8?: boolean;
+  readonly extra_filters?: Readonly<Record<string, unknown>>;
+  readonly vm?: boolean;
+  readonly force?: boolean;
+  readonly extra?: string;
+  readonly create_from?: string;
   readonly dry_run?: boolean;
   readonly [key: string]: unknown;
 };
@@ -1580,6 +1606,19 @@ export type InstanceLaunchRequest = {
   readonly runtype?: string;
   readonly onstart?: string;
   readonly traffic_limit?: number | string | null;
+  readonly args?: string | readonly string[];
+  readonly args_str?: string;
+  readonly image_login?: string;
+  readonly user?: string;
+  readonly use_jupyter_lab?: boolean;
+  readonly jupyter_dir?: string;
+  readonly python_utf8?: boolean;
+  readonly lang_utf8?: boolean;
+  readonly extra_filters?: Readonly<Record<string, unknown>>;
+  readonly vm?: boolean;
+  readonly force?: boolean;
+  readonly extra?: string;
+  readonly create_from?: string;
   readonly q?: string | Readonly<Record<string, unknown>>;
   readonly gpu_name?: string;
   readonly num_gpus?: number | string;
@@ -2451,9 +2490,20 @@ export type OfferGpuTypesResponse = {
   readonly gpu_types: readonly GpuType[];
 };
 
+export type OfferSearch = {
+  readonly q?: string | Readonly<Record<string, unknown>>;
+  readonly type?: string;
+  readonly order?: readonly (readonly string[])[];
+  readonly limit?: number;
+  readonly allocated_storage?: number;
+  readonly disable_bundling?: boolean;
+  readonly target_reliability?: number;
+  readonly [key: string]: unknown;
+};
+
 export type OfferSearchAsksRequest = {
   readonly select_cols?: readonly string[];
-  readonly q?: Readonly<Record<string, unknown>>;
+  readonly q?: OfferSearch;
   readonly [key: string]: unknown;
 };
 
@@ -2756,6 +2806,19 @@ export type StandingRequestCreateRequest = {
   readonly runtype?: string;
   readonly onstart?: string;
   readonly traffic_limit?: number | string | null;
+  readonly args?: string | readonly string[];
+  readonly args_str?: string;
+  readonly image_login?: string;
+  readonly user?: string;
+  readonly use_jupyter_lab?: boolean;
+  readonly jupyter_dir?: string;
+  readonly python_utf8?: boolean;
+  readonly lang_utf8?: boolean;
+  readonly extra_filters?: Readonly<Record<string, unknown>>;
+  readonly vm?: boolean;
+  readonly force?: boolean;
+  readonly extra?: string;
+  readonly create_from?: string;
   readonly q?: string | Readonly<Record<string, unknown>>;
   readonly expires_in_hours?: number;
   readonly [key: string]: unknown;
@@ -3072,7 +3135,7 @@ export type TemplateEditRequest = {
   readonly docker_login_pass?: string;
   readonly href?: string;
   readonly repo?: string;
-  readonly extra_filters?: unknown;
+  readonly extra_filters?: Readonly<Record<string, unknown>>;
   readonly recommended_disk_space?: number | string;
   readonly private?: boolean;
   readonly volume_info?: unknown;
@@ -3450,6 +3513,7 @@ export type WorkerModel = {
 export type WorkerReportRequest = {
   readonly id?: number | string;
   readonly mtoken?: string;
+  readonly version?: string;
   readonly url?: string;
   readonly loadtime?: number;
   readonly max_perf?: number;
@@ -4078,7 +4142,7 @@ export function billingPayouts(client: Client, input: BillingPayoutsInput = {}, 
 }
 
 export type OfferSearchInput = {
-  readonly body?: Readonly<Record<string, unknown>>;
+  readonly body?: OfferSearch;
 };
 
 export type OfferSearchAnswer = Offers;

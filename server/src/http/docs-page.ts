@@ -94,7 +94,7 @@ ${escape(path)}</code> — ${escape(operation.summary ?? "")}${isOpen ? '<span c
 ${bodies.join("")}${answers.join("")}</details>`;
 }
 
-/** What is sent or answered: the name of its model, and an example. */
+/** A request or an answer: the name of its model, and an example. */
 function renderMedia(title: string, type: string, { schema, example }: Media): string {
   const text = typeof example === "string" ? example : JSON.stringify(example, undefined, 2);
   const shown = example === undefined ? "" : `<pre>${escape(text)}</pre>`;

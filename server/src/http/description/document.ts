@@ -71,6 +71,11 @@ function describeOperation(operation: Operation, describer: Describer, shared: R
   };
 }
 
+/** False for a body without required fields: the server takes none for an empty object. */
+function isNeeded({ content }: { readonly content: Readonly<Record<string, Media>> }): boolean {
+  return Object.values(content).some(({ schema }) => (schema.required ?? []).length > 0);
+}
+
 function describeParameter(operation: string, parameter: Parameter, describer: Describer): Parameter {
   const { description, schema, example: _example, ...others } = parameter;
   const { name } = parameter;

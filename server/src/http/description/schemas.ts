@@ -22,12 +22,12 @@ export type Node = {
   readonly [key: string]: unknown;
 };
 
-/** The sentence of a field, an example of it, and a schema where the one of the validator says less than is accepted. */
+/** The sentence of a field, an example of it, and a schema in place of one that accepts anything because the code checks it. */
 export type Words = readonly [description: string, example?: unknown, schema?: Node];
 /** Words by the name of a field, for all models that have it, or by `Model.field` for one model. */
 export type FieldWords = Readonly<Record<string, Words>>;
 
-/** Where a schema stands: the model that has it as a field, or the name that it gets unless it has one of its own. */
+/** The place of a schema: the model that has it as a field, or the name that it gets unless it has one of its own. */
 type Place = {
   readonly owner: string;
   readonly field?: string;
@@ -65,10 +65,12 @@ export class Describer {
   describe(node: Node, place: Place): Described {
     const ofModel = place.words ?? this.#fields[`${place.owner}.${place.field}`];
     const words = ofModel ?? (place.field === undefined ? undefined : this.#fields[place.field]);
-    const { examples, description: own, ...rest } = words?.[2] ?? node;
+    const { examples, description: own, ...stated } = node;
+    const isUnchecked = Object.keys(stated).length === 0;
+    const rest = (isUnchecked ? words?.[2] : undefined) ?? stated;
     const { schema, example } = this.#shapeOf(rest, place);
     const { description: inner, ...others } = schema;
-    const shown = ofModel?.[0] ?? node.description ?? own ?? inner ?? words?.[0];
+    const shown = ofModel?.[0] ?? own ?? inner ?? words?.[0];
     const said = words !== undefined && words.length > 1 ? words[1] : examples?.[0];
     return {
       schema: { ...(shown && { description: shown }), ...others },

@@ -203,6 +203,25 @@ export const SshKeys = Type.Object({
 
 export const Done = Type.Object({ success: Type.Literal(true), msg: Type.Optional(Type.String()) });
 
+const Unchecked = Type.Optional(Type.Unknown());
+
+/** Launch settings that the templates domain checks by itself, with a message that names the field; the last four have no effect. */
+const launchFields = {
+  args: Unchecked,
+  args_str: Unchecked,
+  image_login: Unchecked,
+  user: Unchecked,
+  use_jupyter_lab: Unchecked,
+  jupyter_dir: Unchecked,
+  python_utf8: Unchecked,
+  lang_utf8: Unchecked,
+  extra_filters: Unchecked,
+  vm: Unchecked,
+  force: Unchecked,
+  extra: Unchecked,
+  create_from: Unchecked,
+};
+
 /** The launch settings (image, env, onstart, …) are checked field by field by the templates domain. */
 export const CreateBody = Type.Object(
   {
@@ -233,6 +252,7 @@ export const CreateBody = Type.Object(
           "Dollars that all traffic of the instance may cost; reaching it stops the instance. See docs/rent.md.",
       }),
     ),
+    ...launchFields,
   },
   { additionalProperties: true },
 );

@@ -13,6 +13,7 @@ const ReportBody = Type.Object(
   {
     id: Type.Optional(Type.Unknown({ description: "The worker: its instance, as a number or a text." })),
     mtoken: Type.Optional(Type.Unknown({ description: "The worker's `MASTER_TOKEN`." })),
+    version: Type.Optional(Type.Unknown()),
     url: Type.Optional(Type.Unknown({ description: "Where it takes requests: its own address." })),
     loadtime: Type.Optional(Type.Unknown({ description: "Seconds that its start took; above 0 once it is ready." })),
     max_perf: Type.Optional(Type.Unknown({ description: "Units a second by its benchmark." })),

@@ -127,8 +127,22 @@ export const GpuTypesBody = Type.Object({
   gpu_types: Type.Array(model("GpuType", { canonical_name: Type.String(), gpu_ram_mb: Type.Integer() })),
 });
 
-/** Conditions on any column, and the settings `type`, `order`, `limit`, `allocated_storage`, `q`. */
-export const SearchBody = Type.Object({}, { additionalProperties: true });
+const Unchecked = Type.Optional(Type.Unknown());
+
+/** Settings of a search, which it checks by itself, beside conditions on any column. */
+export const SearchBody = model(
+  "OfferSearch",
+  {
+    q: Unchecked,
+    type: Unchecked,
+    order: Unchecked,
+    limit: Unchecked,
+    allocated_storage: Unchecked,
+    disable_bundling: Unchecked,
+    target_reliability: Unchecked,
+  },
+  { additionalProperties: true },
+);
 export const NestedSearchBody = Type.Object(
   { select_cols: Type.Optional(Type.Array(Type.String(), { maxItems: 200 })), q: Type.Optional(SearchBody) },
   { additionalProperties: true },

@@ -1,7 +1,15 @@
-import type { FieldWords } from "../schemas.ts";
+import type { FieldWords, Node, Words } from "../schemas.ts";
 
 const START = 1_767_225_600;
 const END = 1_769_904_000;
+const TEXT: Node = { type: "string" };
+const FLAG: Node = { type: "boolean" };
+const MAP: Node = { type: "object", additionalProperties: true };
+const CONTAINER_USER: Words = [
+  "User of the container's processes, with an optional `:group`; the image's own by default",
+  "root",
+  TEXT,
+];
 
 /** Fields of offers, instances, templates, volumes and standing requests. */
 export const RENTAL_FIELDS: FieldWords = {
@@ -24,7 +32,7 @@ export const RENTAL_FIELDS: FieldWords = {
   duration: ["Seconds until `end_date`", 2_678_400],
   end_date: ["End of the rental or listing, in seconds since the epoch", END],
   external: ["Always false: all machines are machines of this server's hosts", false],
-  extra_filters: ["Conditions for offers, `{field: {operator: value}}`", { gpu_ram: { gte: 24000 } }],
+  extra_filters: ["Conditions for offers, `{field: {operator: value}}`", { gpu_ram: { gte: 24000 } }, MAP],
   host_id: ["Id of the host's account", 7],
   image: ["Container image, `[registry/]repository[:tag][@digest]`", "pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime"],
   instance_api_key: ["Key that works inside the container and for this instance only", "berth_instance_key"],
@@ -302,4 +310,41 @@ export const RENTAL_FIELDS: FieldWords = {
   "ForecastCap.limit": ["Dollars that may be spent in the period", 200],
   "InstanceLaunchRequest.num_gpus": ["Number of GPUs", 1],
   "InstanceLaunchRequest.region": ["ISO codes of countries, with commas between them", "SE,DE"],
+
+  args: [
+    "Arguments of the image's entrypoint, as a list or as one text",
+    ["--port", "8000"],
+    { type: ["string", "array"], items: { type: "string" } },
+  ],
+  image_login: ["Login for a private image, `-u USER -p PASSWORD REGISTRY`", "-u renter -p secret ghcr.io", TEXT],
+  python_utf8: ["True sets `PYTHONUTF8=1` in the container", false, FLAG],
+  lang_utf8: ["True sets `LANG` and `LC_ALL` to `C.UTF-8` in the container", false, FLAG],
+  vm: ["Accepted without effect: instances are containers, never virtual machines", false, FLAG],
+  force: ["Accepted without effect", false, FLAG],
+  extra: ["Accepted without effect", "", TEXT],
+  create_from: ["Accepted without effect", "", TEXT],
+  "InstanceCreateRequest.user": CONTAINER_USER,
+  "InstanceCreateBulkRequest.user": CONTAINER_USER,
+  "InstanceLaunchRequest.user": CONTAINER_USER,
+  "StandingRequestCreateRequest.user": CONTAINER_USER,
+
+  "OfferSearch.q": [
+    "The same search as a query text, as JSON text or as an object; keys beside it win",
+    "gpu_name=RTX_4090",
+    { type: ["string", "object"], additionalProperties: true },
+  ],
+  "OfferSearch.type": ["Prices of `ondemand` (the default), `bid` or `reserved` rentals", "ondemand", TEXT],
+  "OfferSearch.order": [
+    "Pairs of column and direction; `score` descending by default",
+    [["dph_total", "asc"]],
+    { type: "array", items: { type: "array", items: { type: "string" } } },
+  ],
+  "OfferSearch.limit": ["Most offers of the answer: at most 10,000, 64 by default", 64, { type: "integer" }],
+  "OfferSearch.allocated_storage": [
+    "Disk that the prices include and the offer must have, in GB; 8 by default",
+    40,
+    { type: "number" },
+  ],
+  "OfferSearch.disable_bundling": ["True returns equal offers as rows of their own", false, FLAG],
+  "OfferSearch.target_reliability": ["Least reliability, from 0 to 1", 0.95, { type: "number" }],
 };

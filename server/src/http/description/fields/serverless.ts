@@ -140,6 +140,7 @@ export const SERVERLESS_FIELDS: FieldWords = {
   "WorkergroupWorkersResponse.workers": ["Workers of the group"],
   "WorkerReportRequest.id": ["The worker, which is its instance, as a number or as text", 77, ID],
   "WorkerReportRequest.mtoken": ["The worker's `MASTER_TOKEN`", "m_example", { type: "string" }],
+  "WorkerReportRequest.version": ["Version of the worker's program", "1.0", { type: "string" }],
   "WorkerReportRequest.url": ["Address at which it takes requests", "https://203.0.113.7:40122", { type: "string" }],
   "WorkerReportRequest.loadtime": ["Seconds that its start took; above 0 once it is ready", 42.5, NUMBER],
   "WorkerReportRequest.max_perf": ["Units a second by its benchmark", 120, NUMBER],

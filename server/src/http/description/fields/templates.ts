@@ -1,6 +1,8 @@
-import type { FieldWords } from "../schemas.ts";
+import type { FieldWords, Node } from "../schemas.ts";
 
 const START = 1_767_225_600;
+const TEXT: Node = { type: "string" };
+const FLAG: Node = { type: "boolean" };
 
 /** Fields of templates, volumes and standing requests. */
 export const TEMPLATE_FIELDS: FieldWords = {
@@ -14,12 +16,12 @@ export const TEMPLATE_FIELDS: FieldWords = {
   readme: ["Longer documentation, as Markdown", "# PyTorch"],
   readme_visible: ["True when consoles show the readme", true],
   env: ["Variables and options as one text of flags", "-e MODEL=llama -p 8000:8000"],
-  args_str: ["Arguments of the image's entrypoint, as one text", "--port 8000"],
+  args_str: ["Arguments of the image's entrypoint, as one text", "--port 8000", TEXT],
   ssh_direct: ["True when SSH uses a mapped port of the host", false],
   use_ssh: ["True when SSH is enabled", true],
   jup_direct: ["True when Jupyter uses a mapped port of the host", false],
-  jupyter_dir: ["Directory in which Jupyter starts; null for the image's own", "/workspace"],
-  use_jupyter_lab: ["True for the lab interface instead of the notebook interface", false],
+  jupyter_dir: ["Directory in which Jupyter starts; the image's own by default", "/workspace", TEXT],
+  use_jupyter_lab: ["True for the lab interface of Jupyter instead of the notebook interface", false, FLAG],
   href: ["Link to the image's public page", "https://hub.docker.com/r/pytorch/pytorch"],
   repo: ["Name of the image's repository", "pytorch/pytorch"],
   recommended_disk_space: ["Disk of instances, in GB", 32],
@@ -107,6 +109,4 @@ export const TEMPLATE_FIELDS: FieldWords = {
   ],
   "StandingRequest.closed_at": ["Time of its end, in seconds since the epoch; null while it waits", null],
   "ShownStandingRequest.closed_at": ["Time of its end, in seconds since the epoch; null while it waits", null],
-
-  args: ["Arguments of the image's entrypoint, as a list or as one text", ["--port", "8000"]],
 };
