@@ -14,7 +14,7 @@ type Document = { readonly paths?: Readonly<Record<string, object | undefined>> 
 
 type Route = { readonly method: string; readonly path: string };
 
-/** What the server answers at `/openapi.json`. `onRoute` hears of each route that the server has. */
+/** The document that the server answers at `/openapi.json`. `onRoute` hears of each route that the server has. */
 export async function describeApi(onRoute: (route: Route) => void = () => {}): Promise<Document> {
   const log = createLog("silent");
   const database = connect({ host: "/nonexistent" }, log, aFactKeeper());

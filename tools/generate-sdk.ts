@@ -53,7 +53,7 @@ function operationText({ name, method, route }: Call, operation: Operation, mode
   const body = operation.requestBody?.content["application/json"]?.schema;
   const answers = operation.responses?.["200"]?.content ?? {};
   const answer = answers["application/json"]?.schema;
-  // What is no JSON, such as a PDF, comes as bytes.
+  // An answer that is no JSON, such as a PDF, comes as bytes.
   const isFile = answer === undefined && Object.keys(answers).length > 0;
 
   const fields = pathParameters.map(({ name: field, schema }) => `  readonly ${field}: ${typeText(schema, 1)};`);

@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { model } from "../../http/model.ts";
 
-const Time = Type.Number({ description: "Seconds since 1970" });
+const Time = Type.Number();
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const Done = Type.Literal(true);
 
@@ -9,7 +9,7 @@ export const TypesResponse = Type.Object({
   success: Done,
   notification_types: Type.Array(
     model("NotificationType", {
-      key: Type.String({ description: "Such as client:low_credit" }),
+      key: Type.String(),
       slug: Type.String(),
       context: Type.Union([Type.Literal("client"), Type.Literal("host")]),
       topic: Nullable(Type.String()),
@@ -31,7 +31,7 @@ export const PreferencesResponse = model("NotificationPreferences", {
   notification_preferences: Preferences,
 });
 
-const Name = Nullable(Type.String({ description: "At most 120 characters" }));
+const Name = Nullable(Type.String());
 const Url = Type.String({ description: "An https address, at most 2048 characters" });
 const EventTypes = Type.Array(Type.String(), { maxItems: 200, description: "Keys of notification types" });
 export const WebhookBody = Type.Object({
@@ -57,7 +57,7 @@ const Webhook = model("Webhook", {
 });
 const WebhookWithSecret = model("WebhookWithSecret", {
   ...Webhook.properties,
-  webhook_secret: Type.String({ description: "The key that signs deliveries; shown only in this answer" }),
+  webhook_secret: Type.String({ description: "Secret that deliveries are signed with; it is shown once" }),
 });
 const Enabled = Type.Array(Type.String(), { description: "Kinds whose webhook channel this turned on" });
 export const WebhooksResponse = Type.Object({ success: Done, webhooks: Type.Array(Webhook) });
@@ -74,14 +74,14 @@ export const ChangedWebhook = Type.Object({
 export const RotatedWebhook = Type.Object({ success: Done, webhook: WebhookWithSecret });
 export const DoneResponse = Type.Object({ success: Done });
 export const TestedWebhook = Type.Object({
-  success: Type.Boolean({ description: "True when the receiver accepted it" }),
+  success: Type.Boolean(),
   msg: Type.String(),
 });
 
 export const NotificationsQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: "25 when absent" })),
-  after_token: Type.Optional(Type.String({ maxLength: 20, description: "next_token of the page before" })),
-  unread: Type.Optional(Type.Boolean({ description: "Only those that were not read" })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  after_token: Type.Optional(Type.String({ maxLength: 20 })),
+  unread: Type.Optional(Type.Boolean()),
 });
 export type NotificationsQuery = Static<typeof NotificationsQuery>;
 
@@ -90,7 +90,7 @@ const Delivery = model("Delivery", {
   webhook_id: Nullable(Type.Integer()),
   state: Type.Union([Type.Literal("due"), Type.Literal("delivered"), Type.Literal("failed")]),
   attempt_count: Type.Integer(),
-  outcome: Type.String({ description: "The outcome of the last attempt" }),
+  outcome: Type.String(),
   next_attempt_at: Nullable(Time),
   ended_at: Nullable(Time),
 });
@@ -99,8 +99,8 @@ export const NotificationsResponse = Type.Object({
   notices: Type.Array(
     model("Notification", {
       id: Type.Integer(),
-      event_id: Type.String({ description: "The id that webhooks get" }),
-      type: Type.String({ description: "Such as client:low_credit" }),
+      event_id: Type.String(),
+      type: Type.String(),
       subject: Type.String(),
       message: Type.String(),
       created_at: Time,
@@ -116,13 +116,11 @@ export const NotificationsResponse = Type.Object({
 const NOTIFICATION_ID_MAX = Number.MAX_SAFE_INTEGER;
 export const ReadBody = Type.Object({
   ids: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: NOTIFICATION_ID_MAX }), { maxItems: 1000 })),
-  up_to_id: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: NOTIFICATION_ID_MAX, description: "This one and all before it" }),
-  ),
+  up_to_id: Type.Optional(Type.Integer({ minimum: 0, maximum: NOTIFICATION_ID_MAX })),
 });
 export type ReadBody = Static<typeof ReadBody>;
 export const ReadResponse = Type.Object({
   success: Done,
-  marked: Type.Integer({ description: "How many were not read before" }),
+  marked: Type.Integer({ description: "Number of notifications that were not read before" }),
   unread_count: Type.Integer(),
 });

@@ -76,6 +76,21 @@ describe("the description of the API", () => {
     expectNone([...fields, ...parameters]);
   });
 
+  test("begins every description with its subject", () => {
+    const isLost = (text = "") =>
+      /^(What|Of|Where|When|Whether|How|Who|Why|So|None|Nothing|Such|Else|It|These|Those|Since|Until|Waits|Instead)\b/.test(
+        text,
+      );
+    const fields = Object.entries(document.components.schemas).flatMap(([model, { properties = {} }]) =>
+      Object.entries(properties).flatMap(([field, one]) => (isLost(one.description) ? [`${model}.${field}`] : [])),
+    );
+    const operations = operationsOf(document).flatMap(({ name, operation: { description, parameters = [] } }) => [
+      ...(isLost(description) ? [name] : []),
+      ...parameters.flatMap((one) => (isLost(one.description) ? [`${name} ${one.name}`] : [])),
+    ]);
+    expectNone([...fields, ...operations]);
+  });
+
   test("has an example for every parameter, request and answer, which its schema accepts", () => {
     const mistakeOf = (place: string, { schema, example }: Media) => {
       if (example === undefined) return [`${place}: no example`];

@@ -4,44 +4,39 @@ import { model } from "../../../http/model.ts";
 const Moment = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
 
 export const AuditQuery = Type.Object({
-  full: Type.Optional(
-    Type.String({ description: "Whether to read everything there ever was, and verify the seals (true or false)" }),
-  ),
+  full: Type.Optional(Type.String()),
   against: Type.Optional(
     Type.String({
       pattern: "^[0-9]{1,15}:[0-9a-f]{64}$",
-      description: "Number and hash of a link that was exported earlier: the chain of facts must go on from it",
     }),
   ),
 });
 
 export const AuditFactsQuery = Type.Object({
-  after: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Only links after this number" }),
-  ),
+  after: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
 });
 export const AuditFactsResponse = Type.Object({
   success: Type.Literal(true),
-  public_key: Type.String({ description: "Ed25519, base64url: what signatures are checked by" }),
+  public_key: Type.String(),
   head: model("FactHead", {
-    number: Type.Integer({ description: "Of the last link; 0 when there is none" }),
+    number: Type.Integer(),
     sha256: Type.String(),
   }),
   links: Type.Array(
     model("FactLink", {
       number: Type.Integer(),
-      made_at: Type.String({ description: "As it was hashed" }),
+      made_at: Type.String(),
       facts: Type.Array(Type.String({ description: "One line of JSON, as it was hashed" })),
-      sha256: Type.String({ description: "Over the hash before, number and time, and the facts (docs/audit.md)" }),
-      signature: Type.String({ description: "Of `berth facts 1 <number> <sha256>`" }),
+      sha256: Type.String(),
+      signature: Type.String(),
     }),
   ),
 });
 export type AuditFactsResponse = Static<typeof AuditFactsResponse>;
 
 const Difference = model("AuditDifference", {
-  subject: Type.String({ description: "The row that differs, such as `line 12`" }),
+  subject: Type.String(),
   problem: Type.String(),
   stored: Type.String(),
   expected: Type.String(),
@@ -49,18 +44,16 @@ const Difference = model("AuditDifference", {
 
 const Check = model("AuditCheck", {
   name: Type.String(),
-  title: Type.String({ description: "What has to be so" }),
+  title: Type.String(),
   examined_count: Type.Integer({ description: "Rows that were looked at" }),
   difference_count: Type.Integer(),
-  differences: Type.Array(Difference, { description: "The first fifty" }),
+  differences: Type.Array(Difference),
 });
 
 export const AuditResponse = Type.Object({
   success: Type.Literal(true),
-  state: Type.Union([Type.Literal("finished"), Type.Literal("running")], {
-    description: "Ask again while it is running: the same audit answers",
-  }),
-  is_sound: Type.Union([Type.Boolean(), Type.Null()], { description: "Nothing differs; null while it is running" }),
+  state: Type.Union([Type.Literal("finished"), Type.Literal("running")]),
+  is_sound: Type.Union([Type.Boolean(), Type.Null()]),
   is_full: Type.Boolean(),
   audited_at: Moment("When its snapshot was taken, or since when it is running: seconds since 1970"),
   sealed_until: Moment("What came before is sealed: seconds since 1970; null when nothing is"),
@@ -81,7 +74,7 @@ const Finding = model("AuditFinding", {
 export const ReconciliationResponse = Type.Object({
   success: Type.Literal(true),
   last_run_at: Moment("When ledger, leases and instances were last compared: seconds since 1970"),
-  last_found: Type.Record(Type.String(), Type.Integer(), { description: "How much of each kind that run found" }),
-  findings: Type.Array(Finding, { description: "The hundred newest" }),
+  last_found: Type.Record(Type.String(), Type.Integer()),
+  findings: Type.Array(Finding),
 });
 export type ReconciliationResponse = Static<typeof ReconciliationResponse>;

@@ -8,18 +8,16 @@ export const IdParams = Type.Object({ id: Type.Integer() });
 
 export const PrepayBody = Type.Object(
   {
-    amount: Type.Number({ exclusiveMinimum: 0, maximum: MAX_DOLLARS, description: "Dollars to move to the deposit." }),
+    amount: Type.Number({ exclusiveMinimum: 0, maximum: MAX_DOLLARS }),
   },
   { additionalProperties: true },
 );
 
 export const Prepaid = Type.Object({
   success: Type.Literal(true),
-  timescale: Type.Number({ description: "Months that the whole deposit lasts." }),
-  discount_rate: Type.Number({
-    description: "The discount on running while the deposit lasts, as a part of the price from 0 to 0.5.",
-  }),
-  deposit: Type.Number({ description: "Dollars in the deposit now." }),
+  timescale: Type.Number(),
+  discount_rate: Type.Number(),
+  deposit: Type.Number(),
 });
 
 export const DepositBalance = Type.Object({
@@ -45,8 +43,8 @@ const PriceIncrease = model("PriceIncrease", {
   new_bwd_cost: NullableNumber,
   old_platform_fee: Type.Number(),
   new_platform_fee: NullableNumber,
-  contract_end_date: Type.Number({ description: "The end of the rental now, in seconds since the epoch." }),
-  ask_end_date: Type.Number({ description: "The end of the rental if this is accepted, in seconds since the epoch." }),
+  contract_end_date: Type.Number({ description: "Present end of the rental, in seconds since the epoch" }),
+  ask_end_date: Type.Number({ description: "End of the rental if this is accepted, in seconds since the epoch" }),
   created_at: Type.Number(),
 });
 

@@ -18,7 +18,7 @@ export const TransferBody = Type.Object({
   recipient: Name("E-mail address or id of the user who gets the credit"),
   amount: Dollars,
   client_id: Type.Optional(Name('Ignored; usually "me"')),
-  sender: Type.Optional(Name('Whose credit: "me", or the e-mail address or id of a subaccount of yours')),
+  sender: Type.Optional(Name("Account whose credit is transferred: `me`, or the e-mail address or id of a subaccount")),
   apikey_id: Type.Optional(Name("For the audit log")),
 });
 export const SuccessResponse = Type.Object({ success: Type.Literal(true) });
@@ -27,18 +27,19 @@ export const GrantBody = Type.Object({
   email: Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_MAX })),
   user_id: Type.Optional(Name("Id of the user, instead of the e-mail address")),
   amount: Dollars,
-  reason: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: "Shown on the user's invoice" })),
+  reason: Type.Optional(Type.String({ maxLength: TEXT_MAX })),
   paid_by: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: TEXT_MAX,
-      description: "How the user paid for it outside of the provider, such as a wire transfer: the user gets a receipt",
+      description:
+        "Way in which the user paid outside of the provider, such as a wire transfer; the user gets a receipt",
     }),
   ),
 });
 export const GrantResponse = Type.Object({
   success: Type.Literal(true),
-  id: Type.Integer({ description: "The user" }),
+  id: Type.Integer(),
   email: Type.String(),
   credit: Type.Number({ description: "Dollars that the user can spend now" }),
 });
@@ -66,11 +67,9 @@ export type InvoicesQuery = Static<typeof InvoicesQuery>;
 export const InvoiceItem = model("InvoiceReportItem", {
   id: Type.Integer(),
   type: Type.Union([Type.Literal("charge"), Type.Literal("payment")]),
-  service: Type.String({
-    description: "credit, stripe_payments, transfer, refund, instance_prepay, payout, fee, gpu, disk, bwu or bwd",
-  }),
+  service: Type.String(),
   amount: Type.Number({ description: "Dollars; negative for credit that was transferred to somebody else" }),
-  timestamp: Type.Integer({ description: "Seconds since 1970" }),
+  timestamp: Type.Integer(),
   description: Type.String(),
   quantity: Type.Number({ description: "Hours, GB-months or GB" }),
   rate: Type.Number({ description: "Dollars per unit of quantity" }),
@@ -85,10 +84,10 @@ export const InvoicesResponse = model("InvoiceReport", {
   ...REPORT_HEADING,
   bill_to: Type.String(),
   current: Type.Object({
-    charges: Type.Number({ description: "What is on no monthly invoice yet, what runs up at this moment included" }),
-    service_fee: Type.Number({ description: "Fees taken since then, and the platform's fee that is due of earnings" }),
+    charges: Type.Number(),
+    service_fee: Type.Number(),
     total: Type.Number(),
-    credit: Type.Number({ description: "What can be spent" }),
+    credit: Type.Number(),
   }),
 });
 export type InvoicesResponse = Static<typeof InvoicesResponse>;

@@ -14,7 +14,7 @@ export const IdParams = Type.Object({ id: Type.Integer({ minimum: 1, maximum: MA
 export const SuccessResponse = Type.Object({ success: Success });
 export const PageQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: 100 })),
-  before_id: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ID, description: "Only what is older than this" })),
+  before_id: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ID })),
 });
 
 export const CheckoutBody = Type.Object({
@@ -23,7 +23,7 @@ export const CheckoutBody = Type.Object({
 });
 export const PageResponse = model("PaymentPage", {
   success: Success,
-  url: Type.String({ description: "The provider's page, to be opened in a browser" }),
+  url: Type.String(),
   payment_id: Type.Integer(),
 });
 
@@ -54,7 +54,7 @@ const CardView = model("Card", {
   last4: Type.String(),
   exp_month: Type.Integer(),
   exp_year: Type.Integer(),
-  is_default: Type.Boolean({ description: "It is the one that is charged automatically" }),
+  is_default: Type.Boolean({ description: "True for the card that is charged automatically" }),
   created_at: Type.Number(),
 });
 export const CardsResponse = Type.Object({ success: Success, payment_methods: Type.Array(CardView) });
@@ -63,14 +63,14 @@ export const PreferCardBody = Type.Object({ is_default: Type.Literal(true) });
 export const AutobillBody = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
   threshold: Type.Optional(Dollars("The card is charged when credit has come down to this")),
-  amount: Type.Optional(Dollars("How much is charged each time, in whole cents; at least 5")),
+  amount: Type.Optional(Dollars("Dollars that are charged each time, in whole cents, at least 5")),
 });
 export const AutobillResponse = model("Autobill", {
   success: Success,
   enabled: Type.Boolean(),
   threshold: Type.Number(),
   amount: Type.Number(),
-  last4: NullableText("Of the card that is charged; null when none is saved"),
+  last4: NullableText("Last four digits of the card that is charged; null when none is saved"),
   failure_count: Type.Integer({ description: "Failures since the last success" }),
   retry_at: NullableNumber("Not charged again before this, after a failure"),
 });
@@ -78,22 +78,16 @@ export const AutobillResponse = model("Autobill", {
 const Detail = Type.Optional(Type.String({ maxLength: TEXT_MAX }));
 export const PayoutMethodBody = Type.Object({
   method: Type.Union([Type.Literal("stripe"), Type.Literal("wise"), Type.Literal("paypal"), Type.Literal("bank")]),
-  details: Type.Object(
-    {
-      account_id: Detail,
-      email: Detail,
-      account_holder: Detail,
-      country: Detail,
-      iban: Detail,
-      bic: Detail,
-      account_number: Detail,
-      routing_number: Detail,
-    },
-    {
-      description:
-        "stripe: account_id. wise, paypal: email. bank: account_holder, country, iban (or account_number and routing_number), bic",
-    },
-  ),
+  details: Type.Object({
+    account_id: Detail,
+    email: Detail,
+    account_holder: Detail,
+    country: Detail,
+    iban: Detail,
+    bic: Detail,
+    account_number: Detail,
+    routing_number: Detail,
+  }),
 });
 
 export const PayoutMethodResponse = model("PayoutMethod", {
@@ -112,8 +106,8 @@ const PayoutState = Type.Union([
 const PayoutView = model("Payout", {
   id: Type.Integer(),
   state: PayoutState,
-  invoiced_at: Type.Number({ description: "The Friday whose invoice it is" }),
-  due_at: Type.Number({ description: "The Friday on which it is to be paid" }),
+  invoiced_at: Type.Number(),
+  due_at: Type.Number(),
   earned: Type.Number({ description: "Dollars earned since the invoice before" }),
   fee_percent: Type.Number(),
   fee: Type.Number({ description: "Dollars that the platform kept of that" }),
@@ -121,34 +115,34 @@ const PayoutView = model("Payout", {
   method: NullableText("How it was sent"),
   reference: NullableText("What the payment is called where it was made"),
   failure: NullableText("Why it came back"),
-  returned: Type.Number({ description: "Dollars of it that came back, to be paid out anew: all of one that failed" }),
+  returned: Type.Number({ description: "Dollars of it that came back and are paid out with a later payout" }),
   settled_at: NullableNumber("When it was paid, or came back"),
 });
 const PayoutHoldView = model("PayoutHold", {
   id: Type.Integer(),
-  kind: Type.String({
-    description: "operator, frozen_account, flagged_host, unverified or disputed_money; more may come",
-  }),
-  reason: Type.String({ description: "Why no payout is made or sent" }),
+  kind: Type.String(),
+  reason: Type.String(),
   placed_at: Type.Number(),
 });
 const EarningsView = model(
   "Earnings",
   {
     balance: Type.Number({ description: "Earned and in no payout yet; below zero when you owe something" }),
-    payable: Type.Number({ description: "What a payout of now would be of, before the fee" }),
-    granted: Type.Number({ description: "Waits: it came of credit that an administrator gave" }),
-    young: Type.Number({ description: "Waits: it came of card payments that may still be disputed" }),
-    held: Type.Number({ description: "Waits for a hold to be released" }),
-    debt: Type.Number({ description: "To be made good by later earnings" }),
-    card_hold_days: Type.Integer({ description: "For so many days a card payment counts as young" }),
+    payable: Type.Number({ description: "Dollars that a payout made now would be of, before the fee" }),
+    granted: Type.Number({ description: "Dollars that wait because they came of granted credit" }),
+    young: Type.Number({
+      description: "Dollars that wait because they came of card payments that may still be disputed",
+    }),
+    held: Type.Number({ description: "Dollars that wait for a hold to be released" }),
+    debt: Type.Number({ description: "Dollars that later earnings make good" }),
+    card_hold_days: Type.Integer({ description: "Days for which earnings from a card payment wait" }),
     granted_after_days: NullableNumber(
       "Days after which granted earnings are paid; null when an administrator decides",
     ),
   },
-  { description: "What you earned and was not paid out yet, in dollars, and why a part of it waits" },
+  { description: "Earnings that were not paid out yet, in dollars, and the parts of them that wait" },
 );
-const HoldReason = Type.String({ minLength: 1, maxLength: 500, description: "Why; the host reads it" });
+const HoldReason = Type.String({ minLength: 1, maxLength: 500, description: "The reason, which the host reads" });
 export const PayoutHoldBody = Type.Object({
   user: Type.String({ minLength: 1, maxLength: 320, description: "E-mail address or id of the host" }),
   reason: HoldReason,
@@ -171,17 +165,19 @@ export const AdminPayoutHoldsResponse = Type.Object({
 });
 export const PayoutsResponse = Type.Object({
   success: Success,
-  fee_percent: Type.Number({ description: "What the platform keeps of earnings from now on" }),
-  holds: Type.Array(PayoutHoldView, { description: "While one is listed, no payout is made and none is sent" }),
+  fee_percent: Type.Number({ description: "Part of the earnings that the platform keeps from now on, in percent" }),
+  holds: Type.Array(PayoutHoldView),
   earnings: EarningsView,
   payouts: Type.Array(PayoutView),
 });
 
 export const ReleaseEarningsBody = Type.Object({
   email: Type.Optional(Type.String({ minLength: 1, maxLength: TEXT_MAX })),
-  user_id: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ID, description: "Instead of the e-mail address" })),
+  user_id: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_ID, description: "Id of the user, instead of the e-mail address" }),
+  ),
   amount: Type.Optional(Dollars("Dollars; all that waits when left out")),
-  reason: Type.String({ minLength: 1, maxLength: 500, description: "Why the host is paid for it; the host reads it" }),
+  reason: Type.String({ minLength: 1, maxLength: 500, description: "The reason, which the host reads" }),
 });
 export const ReleaseEarningsResponse = Type.Object({
   success: Success,
@@ -209,10 +205,8 @@ export const AdminPayoutResponse = Type.Object({
 });
 export const SettlePayoutBody = Type.Object({
   state: Type.Union([Type.Literal("paid"), Type.Literal("failed")]),
-  reference: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: "paid: what the payment is called" }),
-  ),
-  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: "failed: why it came back" })),
+  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
 });
 export const RefundBody = Type.Object({
   amount: Type.Optional(Dollars("Dollars to give back, in whole cents; everything when left out")),

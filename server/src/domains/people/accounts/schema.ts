@@ -7,11 +7,8 @@ const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =
 const Success = Type.Literal(true);
 
 /** Any JSON value: permissions.ts checks it, and answers `invalid_permissions` with the wrong entry's name. */
-const AskedPermissions = Type.Unknown({
-  description:
-    'Permission document: {"api": {"<category>": {"<operation>": {"constraints": {…}}}}}; {} grants a whole category',
-});
-const Permissions = Type.Object({}, { additionalProperties: true, description: '{"api": {"<category>": {}}}' });
+const AskedPermissions = Type.Unknown();
+const Permissions = Type.Object({}, { additionalProperties: true });
 /** false: the key is not narrowed and has all permissions of its user. */
 const GrantedPermissions = Type.Union([Type.Literal(false), Permissions]);
 
@@ -25,7 +22,7 @@ export const IpHistoryResponse = Type.Object({
       id: Type.Integer(),
       user_id: Type.Integer(),
       ip_address: Text,
-      timestamp: Type.String({ format: "date-time", description: "The last request from there" }),
+      timestamp: Type.String({ format: "date-time" }),
       ip: Text,
       first_seen: Type.String({ format: "date-time" }),
       first_location: Text,
@@ -43,7 +40,7 @@ export const CurrentUserResponse = model("Account", {
   credit: Type.Number({ description: "Dollars that can be spent, in whole cents" }),
   balance_threshold: Type.Number(),
   balance_threshold_enabled: Type.Boolean(),
-  traffic_limit: Nullable(Type.Number({ description: "Of new instances, in dollars; null for the budget" })),
+  traffic_limit: Nullable(Type.Number()),
   email_verified: Type.Boolean({ description: "The address counts: a mail proved it, or the operator vouches for it" }),
   has_billing: Type.Boolean(),
   has_payout: Type.Boolean(),
@@ -58,7 +55,7 @@ export const CurrentUserResponse = model("Account", {
   paypal_email: Text,
   password_resettable: Type.Boolean(),
   ssh_key: Text,
-  key_id: Type.Integer({ description: "The key of this request" }),
+  key_id: Type.Integer(),
   sid: Text,
   tfa_status: Type.Literal("disabled"),
   billaddress_line1: Text,
@@ -73,7 +70,7 @@ export const CurrentUserResponse = model("Account", {
   freeze: Nullable(
     Type.Object(
       {
-        id: Type.Integer({ description: "What to ask the operator about" }),
+        id: Type.Integer(),
         reason: Type.String(),
         holds_for: Type.Union([Type.Literal("account"), Type.Literal("member")], {
           description: "The account; or, with a key of a team, the person who holds the key",
@@ -91,9 +88,7 @@ export const CreateUserBody = Type.Object({
   username: Type.Optional(Text),
   password: Type.Optional(Text),
   host_only: Type.Optional(Type.Boolean()),
-  parent_id: Type.Optional(
-    Type.Union([Text, Type.Integer()], { description: '"me" makes a subaccount of the caller' }),
-  ),
+  parent_id: Type.Optional(Type.Union([Text, Type.Integer()])),
   ssh_key: Type.Optional(Text),
   captcha: Type.Optional(Text),
 });
@@ -118,26 +113,18 @@ export const UpdateUserBody = Type.Object({
   billaddress_zip: Type.Optional(Text),
   billaddress_country: Type.Optional(Text),
   taxinfo: Type.Optional(Text),
-  billaddress_taxinfo: Type.Optional(Type.String({ description: "What clients call `taxinfo`." })),
-  balance_threshold: Type.Optional(
-    Type.Union([Type.Number(), Type.String()], { description: "Dollars, as a number or as text." }),
-  ),
-  balance_threshold_enabled: Type.Optional(
-    Type.Union([Type.Boolean(), Type.String()], { description: "As a boolean or as the text `true` or `false`." }),
-  ),
-  traffic_limit: Type.Optional(
-    Nullable(
-      Type.Number({ description: "Dollars that the traffic of each new instance may cost; null for the budget" }),
-    ),
-  ),
+  billaddress_taxinfo: Type.Optional(Type.String()),
+  balance_threshold: Type.Optional(Type.Union([Type.Number(), Type.String()])),
+  balance_threshold_enabled: Type.Optional(Type.Union([Type.Boolean(), Type.String()])),
+  traffic_limit: Type.Optional(Nullable(Type.Number())),
 });
 export type UpdateUserBody = Static<typeof UpdateUserBody>;
 
 export const ConfirmEmailBody = Type.Object({
-  token: Type.String({ minLength: 1, maxLength: 200, description: "From the mail to the address" }),
+  token: Type.String({ minLength: 1, maxLength: 200 }),
 });
 export const ProveEmailBody = Type.Object({
-  email: Type.String({ description: "The address that the account claims" }),
+  email: Type.String(),
 });
 
 export const MessageResponse = Type.Object({ success: Success, msg: Text });
@@ -168,7 +155,6 @@ export const CreateKeyBody = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: MAX_ID,
-      description: "A team that you are a member of: the key acts as the team",
     }),
   ),
 });
@@ -176,7 +162,7 @@ export type CreateKeyBody = Static<typeof CreateKeyBody>;
 
 export const CreateKeyResponse = Type.Object({
   id: Type.Integer(),
-  key: Type.String({ description: "The secret; it cannot be read again" }),
+  key: Type.String(),
   permissions: GrantedPermissions,
 });
 
@@ -184,12 +170,10 @@ export const ApiKeyRecord = model("ApiKey", {
   id: Type.Integer(),
   user_id: Type.Integer({ description: "The person who holds it" }),
   rights: Type.Union([Type.Literal("full"), Type.Literal("scoped")]),
-  team_id: Type.Union([Type.Integer(), Type.Null()], {
-    description: "The team that it acts as; null for a person's own",
-  }),
+  team_id: Type.Union([Type.Integer(), Type.Null()]),
   team_name: Nullable(Text),
   name: Text,
-  key_prefix: Type.String({ description: "How the secret begins" }),
+  key_prefix: Type.String(),
   permissions: GrantedPermissions,
   key_params: Text,
   created_at: Type.Number(),
@@ -219,12 +203,12 @@ export const DoneResponse = Type.Object({ success: Success });
 
 /** secret-name.ts checks name and value, and answers with the contract's codes. */
 export const SecretNameBody = Type.Object({
-  key: Type.Optional(Type.String({ description: "The name of the variable; stored in upper case" })),
+  key: Type.Optional(Type.String()),
 });
 export const SecretBody = model("EnvironmentVariable", { ...SecretNameBody.properties, value: Type.Optional(Text) });
 export const SecretsResponse = Type.Object({
   success: Success,
-  secrets: Type.Record(Text, Text, { description: "Names with masked values" }),
+  secrets: Type.Record(Text, Text),
 });
 
 export const DeleteKeyResponse = Type.Literal("Successfully Deleted API Key");
@@ -256,8 +240,8 @@ export const AdminCreateKeyBody = Type.Object({
 export type AdminCreateKeyBody = Static<typeof AdminCreateKeyBody>;
 
 export const AdminKeyResponse = model("IssuedKey", {
-  id: Type.Integer({ description: "The user" }),
+  id: Type.Integer(),
   email: Text,
-  api_key: Type.String({ description: "The secret; it cannot be read again" }),
+  api_key: Type.String(),
   key_id: Type.Integer(),
 });

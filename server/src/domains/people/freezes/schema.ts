@@ -2,13 +2,15 @@ import { Type } from "typebox";
 import { model } from "../../../http/model.ts";
 
 const Success = Type.Literal(true);
-const Reason = Type.String({ minLength: 1, maxLength: 500, description: "Why; the account's owner reads it" });
+const Reason = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  description: "The reason, which the account's owner reads",
+});
 
 export const FreezeParams = Type.Object({ id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) });
 export const FreezeQuery = Type.Object({
-  all: Type.Optional(
-    Type.Union([Type.Literal("true"), Type.Literal("false")], { description: "`true` shows lifted freezes as well" }),
-  ),
+  all: Type.Optional(Type.Union([Type.Literal("true"), Type.Literal("false")])),
 });
 export const FreezeBody = Type.Object({
   user: Type.String({ minLength: 1, maxLength: 320, description: "E-mail address or id of the account" }),
@@ -23,9 +25,7 @@ export const FreezeResponse = Type.Object({
   user_ids: Type.Array(Type.Integer(), {
     description: "The accounts that this request froze: subaccounts, and teams without another member, as well",
   }),
-  team_ids: Type.Array(Type.Integer(), {
-    description: "Teams of these accounts that go on, since others are members: freeze a team by its id",
-  }),
+  team_ids: Type.Array(Type.Integer()),
 });
 export const LiftResponse = Type.Object({
   success: Success,
@@ -39,11 +39,10 @@ export const FreezesResponse = Type.Object({
       user_id: Type.Integer({ description: "The account that was named; its subaccounts are frozen with it" }),
       reason: Type.String(),
       frozen_by: Type.Integer({ description: "The administrator" }),
-      frozen_at: Type.Number({ description: "Unix time" }),
-      lifted_by: Type.Union([Type.Integer(), Type.Null()], { description: "Null while the freeze is open" }),
+      frozen_at: Type.Number(),
+      lifted_by: Type.Union([Type.Integer(), Type.Null()]),
       lifted_at: Type.Union([Type.Number(), Type.Null()]),
       lift_reason: Type.Union([Type.String(), Type.Null()]),
     }),
-    { description: "Newest first" },
   ),
 });

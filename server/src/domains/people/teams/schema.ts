@@ -9,27 +9,21 @@ const Success = Type.Literal(true);
 const Id = Type.Integer({ minimum: 1, maximum: MAX_ID });
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
 /** Any JSON value: the code that reads permission documents names the fault. */
-const AskedPermissions = Type.Unknown({ description: 'Permission document: {"api": {"<category>": {…}}}' });
-const Permissions = Type.Object({}, { additionalProperties: true, description: '{"api": {"<category>": {}}}' });
+const AskedPermissions = Type.Unknown();
+const Permissions = Type.Object({}, { additionalProperties: true });
 
 /** authority.ts checks names, with the contract's codes. */
 export const CreateTeamBody = Type.Object({
   team_name: Type.Optional(Text),
-  transfer_credit: Type.Optional(
-    Type.Number({ minimum: 0, maximum: MAX_DOLLARS, description: "Dollars of the caller's that the team begins with" }),
-  ),
+  transfer_credit: Type.Optional(Type.Number({ minimum: 0, maximum: MAX_DOLLARS })),
 });
 export const CreateTeamResponse = Type.Object({
   success: Success,
   msg: Text,
-  id: Type.Integer({ description: "The team's account" }),
+  id: Type.Integer(),
   team_name: Text,
   key_id: Type.Integer({ description: "The calling key, which now acts as the team" }),
-  new_api_key: Nullable(
-    Type.String({
-      description: "A personal key instead of the calling one, when no other could do as much; shown once",
-    }),
-  ),
+  new_api_key: Nullable(Type.String()),
 });
 
 export const RenameTeamBody = Type.Object({ team_name: Type.Optional(Text) });
@@ -38,7 +32,7 @@ export const RenameTeamResponse = Type.Object({ success: Success, msg: Text, id:
 export const DeleteTeamResponse = Type.Object({
   success: Success,
   msg: Text,
-  pkey_id: Nullable(Type.Integer({ description: "The key that made the team, which is its owner's own again" })),
+  pkey_id: Nullable(Type.Integer()),
 });
 
 export const TransferTeamBody = Type.Object({
@@ -78,7 +72,7 @@ export const MemberParams = Type.Object({ id: Text });
 export const StatusResponse = model("StatusMessage", { status: Type.Literal("success"), message: Text });
 
 export const MemberRoleBody = Type.Object({
-  role: Type.Optional(Type.String({ description: "Name or identifier of the role" })),
+  role: Type.Optional(Type.String()),
   role_id: Type.Optional(Id),
 });
 export const MemberRoleResponse = model("MemberRole", { success: Success, msg: Text, role: Text });
@@ -88,7 +82,7 @@ export const InviteQuery = Type.Object({ email: Type.Optional(Text), role: Type.
 export const InviteResponse = Type.Object({
   success: Success,
   msg: Text,
-  token: Type.String({ description: "For the invited alone: it opens nothing without a key of that account" }),
+  token: Type.String(),
   expires_at: Type.Number(),
 });
 export const InvitationParams = Type.Object({ token: Text });
@@ -99,7 +93,7 @@ export const JoinedResponse = Type.Object({
   team_name: Text,
   role: Text,
   key_id: Type.Integer(),
-  key: Type.String({ description: "A key that acts as the team; it cannot be read again" }),
+  key: Type.String(),
 });
 
 export const RoleBody = Type.Object({
@@ -113,7 +107,7 @@ export const CreateRoleResponse = Type.Object({
   identifier: Text,
 });
 export const RoleParams = Type.Object({
-  name: Type.String({ description: "Name or identifier of the role; to change one, its number" }),
+  name: Type.String(),
 });
 export const RoleRecord = model("TeamRole", {
   id: Type.Integer(),

@@ -40,14 +40,12 @@ export const Instance = model("Instance", {
   template_hash_id: NullableText,
   template_name: NullableText,
   is_bid: Type.Boolean(),
-  is_reserved: Type.Boolean({ description: "True when a deposit pays its running time at a discount." }),
-  is_simulated: Type.Boolean({ description: "True when it runs on a simulated host, without a real container." }),
+  is_reserved: Type.Boolean({ description: "True when a deposit pays its running time at a discount" }),
+  is_simulated: Type.Boolean({ description: "True on a simulated host: no real container exists" }),
   gpu_is_declared: Type.Boolean(),
   start_date: Type.Number(),
   end_date: Type.Number(),
-  deletes_at: Type.Number({
-    description: "The time of its deletion, two days after its end date, unless that is extended.",
-  }),
+  deletes_at: Type.Number(),
   duration: Type.Number(),
   uptime_mins: NullableNumber,
   client_run_time: Type.Number(),
@@ -67,9 +65,7 @@ export const Instance = model("Instance", {
   ssh_host: Type.String(),
   ssh_port: Type.Integer(),
   ssh_idx: Type.String(),
-  ssh_host_key: Nullable(
-    Type.String({ description: "Key of the SSH server in front of it, as in known_hosts without the name." }),
-  ),
+  ssh_host_key: Nullable(Type.String()),
   machine_dir_ssh_port: Type.Integer(),
   public_ipaddr: Type.String(),
   local_ipaddrs: Type.String(),
@@ -129,8 +125,8 @@ export const Instance = model("Instance", {
   inet_down_cost: Type.Number(),
   internet_up_cost_per_tb: Type.Number(),
   internet_down_cost_per_tb: Type.Number(),
-  traffic_cost: Type.Number({ description: "Dollars that its traffic was charged so far" }),
-  traffic_limit: Type.Number({ description: "Dollars that its traffic may cost in all, as of its last settlement" }),
+  traffic_cost: Type.Number(),
+  traffic_limit: Type.Number(),
   traffic_limit_source: Type.Union([Type.Literal("budget"), Type.Literal("renter")], {
     description: "`budget` grows with running time until the renter sets a limit",
   }),
@@ -166,7 +162,7 @@ export const Instance = model("Instance", {
           }),
           Type.Literal("host", { description: "The host is away." }),
         ]),
-        ahead: Type.Integer({ description: "The number of waiting instances on this machine that rank before it." }),
+        ahead: Type.Integer(),
         ...Bids,
         resumes_no_earlier_than: NullableNumber,
       },
@@ -175,12 +171,11 @@ export const Instance = model("Instance", {
   ),
   maintenance: Type.Array(
     Type.Object({
-      start_time: Type.Number({ description: "Unix time" }),
-      end_time: Type.Number({ description: "Unix time" }),
+      start_time: Type.Number(),
+      end_time: Type.Number(),
       maintenance_category: Type.String(),
       maintenance_reason: Type.String(),
     }),
-    { description: "Planned maintenance by the host: expect interruptions." },
   ),
   volume_info: Type.Array(Type.Object({ id: Type.Integer(), avail_space: Type.Number(), total_space: Type.Number() })),
   actions: Type.Object({ start: Allowed, stop: Allowed, reboot: Allowed, recycle: Allowed, destroy: Allowed }),
@@ -189,16 +184,12 @@ export const Instance = model("Instance", {
 export const IdParams = Type.Object({ id: Type.Integer() });
 export const SshKeyParams = Type.Object({ id: Type.Integer(), key_id: Type.Integer() });
 export const AttachSshKeyBody = Type.Object({
-  ssh_key: Type.Optional(
-    Type.Union([Type.String(), Type.Integer()], {
-      description: "A public key (the line of a .pub file), or the id of one of the account",
-    }),
-  ),
+  ssh_key: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
 });
 export const Message = Type.Object({ success: Type.Literal(true), msg: Type.String() });
 export const SshKeys = Type.Object({
   success: Type.Literal(true),
-  ssh_keys: Type.String({ description: 'JSON text: [{"id": 1, "name": "me@laptop", "public_key": "ssh-ed25519 …"}]' }),
+  ssh_keys: Type.String(),
 });
 
 export const Done = Type.Object({ success: Type.Literal(true), msg: Type.Optional(Type.String()) });
@@ -264,13 +255,15 @@ export const CreateAnswer = model("NewInstance", {
   ask_id: Type.Integer(),
   dph_total: Type.Optional(Type.Number({ description: "Dollars an hour that were agreed, GPUs and disk." })),
   dph_base: Type.Optional(
-    Type.Number({ description: "The part of it for the GPUs, while it runs; for a bid the bid." }),
+    Type.Number({
+      description: "Dollars an hour for the GPUs while it runs; of a bid, the dollars an hour that it offers",
+    }),
   ),
-  storage_total_cost: Type.Optional(Type.Number({ description: "The part of it for the disk, also while stopped." })),
+  storage_total_cost: Type.Optional(Type.Number({ description: "Dollars an hour for the disk, also while stopped" })),
   storage_cost: Type.Optional(Type.Number({ description: "Dollars per GB and month of the disk." })),
   inet_up_cost: Type.Optional(Type.Number({ description: "Dollars per GB sent." })),
   inet_down_cost: Type.Optional(Type.Number({ description: "Dollars per GB received." })),
-  end_date: Type.Optional(Type.Number({ description: "Unix time at which the rental ends." })),
+  end_date: Type.Optional(Type.Number({ description: "End of the contract, in seconds since the epoch" })),
 });
 
 /** The body of one creation, which can also be a dry run. */
@@ -287,7 +280,7 @@ export const CreateOneBody = Type.Object(
   { additionalProperties: true },
 );
 
-const Hours = Nullable(Type.Number({ description: "Hours; null where nothing is used up." }));
+const Hours = Nullable(Type.Number());
 
 export const ForecastAnswer = model("RentalForecast", {
   success: Type.Literal(true),
@@ -296,15 +289,13 @@ export const ForecastAnswer = model("RentalForecast", {
   price: Type.Object({
     gpu_per_hour: Type.Number(),
     disk_per_hour: Type.Number(),
-    volume_per_hour: Type.Number({
-      description: "The price of the volume that `volume_info` rents with it; 0 without one.",
-    }),
+    volume_per_hour: Type.Number(),
     total_per_hour: Type.Number(),
     inet_up_per_gb: Type.Number(),
     inet_down_per_gb: Type.Number(),
   }),
-  hold: Type.Number({ description: "Dollars that are set aside when it starts." }),
-  balance: Type.Number({ description: "Dollars, less use that is not charged yet." }),
+  hold: Type.Number(),
+  balance: Type.Number({ description: "Dollars, less what has been used already." }),
   balance_lasts_hours: Type.Object(
     { now: Hours, after: Hours },
     { description: "The hours that the balance lasts at the present cost, and with this rental." },
@@ -312,13 +303,12 @@ export const ForecastAnswer = model("RentalForecast", {
   caps: Type.Array(
     model("ForecastCap", {
       id: Type.Integer(),
-      scope: Type.String({ description: "account, key, endpoint or instance" }),
+      scope: Type.String(),
       scope_id: Type.Integer(),
-      period: Type.String({ description: "day, month or total" }),
+      period: Type.String(),
       limit: Type.Number(),
       left: Type.Number({ description: "Dollars that the cap leaves now, without this rental." }),
     }),
-    { description: "The caps that the rental would count against." },
   ),
   would_start: Type.Boolean(),
   reason: Nullable(Type.Object({ error: Type.String(), msg: Type.String() })),
@@ -327,15 +317,8 @@ export const ForecastAnswer = model("RentalForecast", {
 export const UpdateBody = Type.Object(
   {
     state: Type.Optional(State),
-    label: Type.Optional(Type.String({ description: "At most 1024 characters." })),
-    traffic_limit: Type.Optional(
-      Nullable(
-        Type.Number({
-          description:
-            "Dollars that all its traffic may cost, at least what it has cost so far; null for that of a new instance: the account's, or the budget.",
-        }),
-      ),
-    ),
+    label: Type.Optional(Type.String()),
+    traffic_limit: Type.Optional(Nullable(Type.Number())),
   },
   { additionalProperties: true },
 );
@@ -380,9 +363,7 @@ export const Page = Type.Object({
 
 export const EventQuery = Type.Object(
   {
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 500, description: "The number of newest events; 100 by default." }),
-    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
   },
   { additionalProperties: true },
 );
@@ -392,12 +373,10 @@ export const Events = Type.Object({
   events: Type.Array(
     model("InstanceEvent", {
       at: Type.Number(),
-      actor: Type.String({
-        description: "The actor who caused it: `user`, `instance_key`, `host`, `market`, `rule` or `system`.",
-      }),
-      cause: Type.String({ description: "A stable word, see docs/bidding.md." }),
+      actor: Type.String(),
+      cause: Type.String(),
       from: NullableText,
-      to: Type.String({ description: "The phase that the control plane has committed to since then." }),
+      to: Type.String(),
       message: Type.String(),
     }),
   ),

@@ -3,7 +3,7 @@ import { model } from "../../../http/model.ts";
 import { CreateBody as InstanceBody } from "../instances/index.ts";
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
-const Time = Type.Number({ description: "Seconds since 1970." });
+const Time = Type.Number();
 
 /** The body of an instance's creation, with the search to wait for. */
 export const CreateBody = Type.Object(
@@ -14,12 +14,7 @@ export const CreateBody = Type.Object(
         description: "A search of offers, as the body of POST /api/v0/bundles/ or as a query text.",
       }),
     ),
-    max_dph: Type.Optional(
-      Type.Number({
-        description:
-          "The highest total price in dollars an hour, disk included. Required unless `price` makes it a bid.",
-      }),
-    ),
+    max_dph: Type.Optional(Type.Number()),
     expires_in_hours: Type.Optional(Type.Number({ description: "Hours from now; at most 720, 24 when absent." })),
   },
   { additionalProperties: true },
@@ -44,22 +39,20 @@ const Status = Type.Union([
 const QueuedRequest = model("StandingRequest", {
   id: Type.Integer(),
   status: Status,
-  reason: Type.String({
-    description: "Why the last attempt rented nothing, or why the request failed; empty otherwise.",
-  }),
+  reason: Type.String(),
   position: Nullable(Type.Integer()),
   q: Type.Object({}, { additionalProperties: true }),
   max_dph: Nullable(Type.Number()),
-  price: Nullable(Type.Number({ description: "The bid, in dollars an hour for the whole rental." })),
+  price: Nullable(Type.Number()),
   image: Type.String(),
   template_hash_id: Nullable(Type.String()),
-  disk: Type.Number({ description: "GB" }),
+  disk: Type.Number(),
   label: Nullable(Type.String()),
   created_at: Time,
   expires_at: Time,
   attempted_at: Nullable(Time),
   closed_at: Nullable(Time),
-  instance_id: Nullable(Type.Integer({ description: "The instance that the request became." })),
+  instance_id: Nullable(Type.Integer()),
 });
 
 export const IdParams = Type.Object({ id: Type.Integer() });
@@ -68,13 +61,9 @@ export const Shown = Type.Object({
   success: Type.Literal(true),
   standing_request: model("ShownStandingRequest", {
     ...QueuedRequest.properties,
-    offers_matching: Type.Integer({ description: "The number of offers that the request could have now, 64 at most." }),
-    offers_at_any_price: Type.Integer({
-      description: "The number of offers that its search finds at any price, 64 at most.",
-    }),
-    cheapest_dph: Nullable(
-      Type.Number({ description: "The price of the cheapest of those in dollars an hour, disk included." }),
-    ),
+    offers_matching: Type.Integer({ description: "Offers that it could have now, 64 at most." }),
+    offers_at_any_price: Type.Integer({ description: "Offers that its search finds at any price, 64 at most" }),
+    cheapest_dph: Nullable(Type.Number({ description: "Dollars an hour of the cheapest of those, disk included" })),
   }),
 });
 export const Done = Type.Object({ success: Type.Literal(true), msg: Type.String() });

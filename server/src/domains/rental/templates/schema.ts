@@ -12,7 +12,7 @@ const fields = {
   tag: text("tag", "Image tag, `latest` unless given here or in `image`."),
   desc: text("desc", "Description."),
   readme: text("readme", "Longer documentation."),
-  readme_visible: flag("Whether consoles show the readme."),
+  readme_visible: flag("True when consoles show the readme"),
   env: text("env", "Flags such as `-e NAME=value -p 8080:8080`; not an object."),
   onstart: text("onstart", "Shell commands run at each start; with `args_str` at most 4096 characters."),
   runtype: Type.String({ description: "Launch mode: `ssh`, `jupyter` or `args`. Default `args`." }),
@@ -27,11 +27,11 @@ const fields = {
   docker_login_pass: text("docker_login_pass", "Password or token of the registry. Never returned."),
   href: text("href", "Link to the image's public page."),
   repo: text("repo", "Repository identifier."),
-  extra_filters: Type.Unknown({ description: "Default machine filters: `{field: {operator: value}}`." }),
+  extra_filters: Type.Unknown(),
   recommended_disk_space: Type.Union([Type.Number(), Type.String()], { description: "Disk in GB. Default 8." }),
-  private: flag("Whether only its creator finds it. Default true."),
+  private: flag("True when only its creator finds it; true by default"),
   volume_info: Type.Unknown({ description: "A hint for interfaces; it has no effect on instances." }),
-  traffic_limit: Type.Optional(Type.Number({ description: "What all traffic of an instance may cost, in dollars" })),
+  traffic_limit: Type.Optional(Type.Number()),
 };
 
 export const NewTemplateBody = Type.Object({
@@ -47,16 +47,14 @@ export const EditTemplateBody = Type.Object({
 
 export const DeleteTemplateBody = Type.Object({
   template_id: Type.Optional(Type.Union([Type.Integer(), Type.String()], { description: "The numeric `id`." })),
-  hash_id: Type.Optional(Type.String({ description: "Instead of the id: any hash of the template." })),
+  hash_id: Type.Optional(Type.String({ description: "Any hash of the template, instead of its id" })),
 });
 
 export const SearchTemplatesQuery = Type.Object({
-  select_filters: Type.Optional(
-    Type.String({ description: 'JSON such as {"name": {"eq": "PyTorch"}, "count_created": {"gte": 5}}.' }),
-  ),
-  select_cols: Type.Optional(Type.String({ description: 'JSON list of fields to return, `["*"]` for all.' })),
-  order_by: Type.Optional(Type.String({ description: 'JSON such as [{"col": "created_at", "dir": "desc"}].' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "At most 1000, which is the default." })),
+  select_filters: Type.Optional(Type.String()),
+  select_cols: Type.Optional(Type.String()),
+  order_by: Type.Optional(Type.String()),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
 });
 
@@ -91,7 +89,7 @@ export const TemplateRecord = model("Template", {
   volume_info: Type.Optional(Type.Unknown()),
   traffic_limit: Type.Optional(Type.Union([Type.Number(), Type.String(), Type.Null()])),
   creator_id: Type.Optional(Type.Integer()),
-  created_at: Type.Optional(Type.Number({ description: "Seconds since 1970." })),
+  created_at: Type.Optional(Type.Number()),
   count_created: Type.Optional(Type.Integer({ description: "Instances created from it." })),
   recent_create_date: Type.Optional(Type.Unsafe<number | null>({ type: ["number", "null"] })),
 });
@@ -104,7 +102,7 @@ export const TemplateAnswer = model("ShownTemplate", {
 
 export const TemplatesAnswer = Type.Object({
   success: Type.Literal(true),
-  templates_found: Type.Integer({ description: "How many there are, on this page and beyond." }),
+  templates_found: Type.Integer({ description: "Number of matching templates, on this page and beyond" }),
   templates: Type.Array(TemplateRecord),
 });
 

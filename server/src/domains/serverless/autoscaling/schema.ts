@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { model } from "../../../http/model.ts";
 
-const Key = Type.Optional(Type.String({ description: "The key, for callers that send no header." }));
+const Key = Type.Optional(Type.String());
 /** More are not read for one answer: asked for more, and for all with -1, a log ends there. */
 export const TAIL_MAX = 10_000;
 const Tail = Type.Optional(
@@ -10,24 +10,24 @@ const Tail = Type.Optional(
 
 export const EndpointLogsBody = Type.Object({
   id: Type.Optional(Type.Integer({ description: "The endpoint; or say endpoint." })),
-  endpoint: Type.Optional(Type.String({ maxLength: 255, description: "Its name." })),
+  endpoint: Type.Optional(Type.String({ maxLength: 255 })),
   api_key: Key,
   tail: Tail,
 });
 
 export const WorkerGroupLogsBody = Type.Object({
-  id: Type.Integer({ description: "The worker group." }),
+  id: Type.Integer(),
   api_key: Key,
   tail: Tail,
 });
 
 /** The log in four streams; each stream holds the lines of those before it. */
 export const LogsResponse = model("Logs", {
-  info0: Type.String({ description: "What matters." }),
-  info1: Type.String({ description: "And what was done." }),
-  trace: Type.String({ description: "And what was seen." }),
-  debug: Type.String({ description: "Everything." }),
-  logs: Type.String({ description: "The same as info1." }),
+  info0: Type.String(),
+  info1: Type.String(),
+  trace: Type.String(),
+  debug: Type.String(),
+  logs: Type.String(),
 });
 export type LogsResponse = Static<typeof LogsResponse>;
 
@@ -40,36 +40,33 @@ export const UpdateWorkersBody = Type.Object({
 export const UpdateWorkersResponse = Type.Object({
   success: Type.Literal(true),
   cancelled: Type.Boolean(),
-  workers_to_update: Type.Integer({ description: "Made from an earlier recipe than the group's." }),
+  workers_to_update: Type.Integer({ description: "Workers that were made from an earlier recipe than the group's" }),
 });
 
 export const EventsQuery = Type.Object({
-  level: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 3, default: 1, description: "0 says least, 3 everything." }),
-  ),
+  level: Type.Optional(Type.Integer({ minimum: 0, maximum: 3, default: 1 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
   before: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: "Only what happened before this event.",
     }),
   ),
 });
 
 export const EndpointEventRecord = model("EndpointEvent", {
   id: Type.Integer(),
-  at: Type.Number({ description: "Unix time." }),
+  at: Type.Number(),
   kind: Type.Union([Type.Literal("decision"), Type.Literal("worker"), Type.Literal("change")]),
   level: Type.Integer(),
-  sentence: Type.String({ description: "What happened and why." }),
+  sentence: Type.String(),
   worker_id: Type.Optional(Type.Integer()),
   workergroup_id: Type.Optional(Type.Integer()),
-  detail: Type.Object({}, { additionalProperties: true, description: "Of a decision its inputs and actions." }),
+  detail: Type.Object({}, { additionalProperties: true }),
 });
 export type EndpointEventRecord = Static<typeof EndpointEventRecord>;
 
 export const EventsResponse = Type.Object({
   success: Type.Literal(true),
-  events: Type.Array(EndpointEventRecord, { description: "Newest first." }),
+  events: Type.Array(EndpointEventRecord),
 });

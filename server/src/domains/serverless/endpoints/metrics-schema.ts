@@ -3,8 +3,12 @@ import { model } from "../../../http/model.ts";
 
 export const MetricsBody = Type.Object({
   endpoint_id: Type.Optional(Type.Integer({ description: "One endpoint; all of the caller's when left out." })),
-  start: Type.Optional(Type.Number({ description: "Unix time; an hour before the end when left out." })),
-  end: Type.Optional(Type.Number({ description: "Unix time; now when left out." })),
+  start: Type.Optional(
+    Type.Number({
+      description: "Beginning of the span, in seconds since the epoch; an hour before the end by default",
+    }),
+  ),
+  end: Type.Optional(Type.Number()),
   step: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 86_400, default: 60, description: "Seconds that each row covers." }),
   ),
@@ -13,12 +17,12 @@ export const MetricsBody = Type.Object({
 /** Traffic of one endpoint in one period; periods without any have no row. */
 export const MetricsRow = model("EndpointTraffic", {
   endpoint_id: Type.Integer(),
-  at: Type.Number({ description: "Unix time at which the period begins." }),
+  at: Type.Number({ description: "Beginning of the period, in seconds since the epoch" }),
   requests: Type.Integer(),
   load: Type.Number({ description: "Units a second, on average over the period." }),
   waited: Type.Integer({ description: "Requests that got their worker after waiting." }),
   wait_mean: Type.Number({ description: "Seconds, of those that waited." }),
-  wait_max: Type.Number({ description: "Seconds." }),
+  wait_max: Type.Number(),
 });
 export type MetricsRow = Static<typeof MetricsRow>;
 
@@ -27,5 +31,5 @@ export const MetricsResponse = Type.Object({
   start: Type.Number(),
   end: Type.Number(),
   step: Type.Integer(),
-  results: Type.Array(MetricsRow, { description: "By endpoint, oldest first. Traffic is kept for seven days." }),
+  results: Type.Array(MetricsRow),
 });

@@ -15,7 +15,7 @@ export const EndpointBody = model("EndpointSettings", {
   cold_workers: Type.Optional(
     Type.Integer({ description: "At most max_workers.", default: DEFAULT_PARAMETERS.coldWorkers }),
   ),
-  min_workers: Type.Optional(Type.Integer({ description: "Another name of cold_workers." })),
+  min_workers: Type.Optional(Type.Integer()),
   max_workers: Type.Optional(Type.Integer({ description: "At least 1.", default: DEFAULT_PARAMETERS.maxWorkers })),
   min_cold_load: Type.Optional(
     Type.Number({ description: "Load that hot and cold workers together can take.", default: 0 }),
@@ -29,19 +29,19 @@ export const EndpointBody = model("EndpointSettings", {
 });
 export type EndpointBody = Static<typeof EndpointBody>;
 
-export const EndpointPath = Type.Object({ id: Type.Integer({ description: "The endpoint group." }) });
+export const EndpointPath = Type.Object({ id: Type.Integer() });
 
 export const CreateEndpointResponse = Type.Object({
   success: Type.Literal(true),
-  result: Type.Integer({ description: "The new endpoint's id." }),
+  result: Type.Integer(),
 });
 
 export const EndpointRecord = model("Endpoint", {
   id: Type.Integer(),
   user_id: Type.Integer(),
   endpoint_name: Type.String(),
-  api_key: Type.String({ description: "The endpoint's own key: it opens its route and nothing else." }),
-  created_at: Type.Number({ description: "Unix time." }),
+  api_key: Type.String(),
+  created_at: Type.Number(),
   endpoint_state: Type.String(),
   min_load: Type.Number(),
   min_cold_load: Type.Number(),
@@ -63,9 +63,7 @@ export const UpdateEndpointResponse = Type.Object({ success: Type.Literal(true) 
 
 export const DeleteEndpointResponse = model("RemovedWorkers", {
   success: Type.Literal(true),
-  deleted_workers: Type.Array(Type.Integer(), { description: "Instances that were removed." }),
-  failed_workers: Type.Array(Type.Integer(), {
-    description: "Instances that could not be removed yet; they stay tracked and are tried again until they are gone.",
-  }),
+  deleted_workers: Type.Array(Type.Integer()),
+  failed_workers: Type.Array(Type.Integer()),
   msg: Type.String(),
 });

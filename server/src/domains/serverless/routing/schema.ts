@@ -8,10 +8,8 @@ const REPLAY_TIMEOUT_MAX_S = 86_400;
 /** A request for a worker (docs/endpoints.md#routing). */
 export const RouteBody = Type.Object({
   endpoint: Type.String({ description: "The endpoint's name." }),
-  cost: Type.Number({ minimum: 0, maximum: COST_MAX, description: "How much work the request is, in units of load." }),
-  api_key: Type.Optional(
-    Type.String({ description: "The endpoint's own key; also taken as bearer key or from the query." }),
-  ),
+  cost: Type.Number({ minimum: 0, maximum: COST_MAX }),
+  api_key: Type.Optional(Type.String()),
   request_idx: Type.Optional(
     Type.Integer({ minimum: 0, description: "0, or the number that an earlier answer gave to the request." }),
   ),
@@ -30,16 +28,16 @@ export const RouteQuery = Type.Object({ api_key: Type.Optional(Type.String()) })
 
 export const RouteResponse = Type.Object({
   endpoint: Type.String(),
-  url: Type.Optional(Type.String({ description: "Of the worker. Absent while there is none: ask again." })),
+  url: Type.Optional(Type.String()),
   cost: Type.Number(),
   reqnum: Type.Optional(
     Type.Integer({ description: "Rises with what the worker is given; no two requests to it have the same." }),
   ),
   request_idx: Type.Integer({ description: "The number of the request, to be sent when it is routed again." }),
-  signature: Type.Optional(Type.String({ description: "Of the URL, by the key of /pubkey/." })),
+  signature: Type.Optional(Type.String()),
   expires_at: Type.Optional(Type.Integer({ description: "Seconds since 1970, until when the worker takes it." })),
-  ticket: Type.Optional(Type.String({ description: "Vouches for all of this to the worker, and to nobody else." })),
-  status: Type.Optional(Type.String({ description: "What the request waits for." })),
+  ticket: Type.Optional(Type.String()),
+  status: Type.Optional(Type.String()),
   __request_id: Type.String(),
 });
 export type RouteResponse = Static<typeof RouteResponse>;

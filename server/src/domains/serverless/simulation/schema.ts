@@ -29,13 +29,12 @@ const WorkerModelBody = model(
 
 export const SimulateBody = Type.Object({
   ...EndpointBody.properties,
-  from: Type.Optional(Type.Number({ description: "Unix time; 24 hours before the end when left out." })),
-  to: Type.Optional(Type.Number({ description: "Unix time; now when left out." })),
+  from: Type.Optional(Type.Number()),
+  to: Type.Optional(Type.Number()),
   trace: Type.Optional(
     Type.Array(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }), {
       minItems: 1,
       maxItems: TRACE_LENGTH_MAX,
-      description: "Instead of the endpoint's own past: [seconds, cost] of each request, in order.",
     }),
   ),
   worker: Type.Optional(WorkerModelBody),
@@ -48,7 +47,7 @@ const Wait = (share: string) =>
 export const SimulatedFigures = model("SimulatedFigures", {
   requests: Type.Integer(),
   unserved: Type.Integer({ description: "Requests that nobody had served an hour after the end." }),
-  late_share: Type.Number({ description: "Of the requests, those that waited for more than a second; 0 to 1." }),
+  late_share: Type.Number({ description: "Part of the requests that waited for more than a second, from 0 to 1" }),
   wait_p50: Wait("half of the requests did not wait longer than"),
   wait_p95: Wait("95 of 100 did not wait longer than"),
   wait_p99: Wait("99 of 100 did not wait longer than"),
@@ -65,21 +64,18 @@ export type SimulatedFigures = Static<typeof SimulatedFigures>;
 
 export const SimulateResponse = Type.Object({
   success: Type.Literal(true),
-  sentence: Type.String({ description: "Compares the two." }),
-  from: Type.Optional(Type.Number({ description: "Unix time; absent for a trace." })),
-  to: Type.Optional(Type.Number({ description: "Unix time; absent for a trace." })),
+  sentence: Type.String(),
+  from: Type.Optional(Type.Number({ description: "Time in seconds since the epoch; absent for a trace" })),
+  to: Type.Optional(Type.Number({ description: "Time in seconds since the epoch; absent for a trace" })),
   decided_every: Type.Number({ description: "Seconds between two decisions; more are made when requests wait." }),
-  worker: Type.Object(
-    {
-      perf: Type.Number(),
-      price_per_hour: Type.Number(),
-      storage_per_hour: Type.Number(),
-      first_start_s: Type.Number(),
-      warm_start_s: Type.Number(),
-      parallel_requests: Type.Integer(),
-    },
-    { description: "What a worker was taken to be." },
-  ),
+  worker: Type.Object({
+    perf: Type.Number(),
+    price_per_hour: Type.Number(),
+    storage_per_hour: Type.Number(),
+    first_start_s: Type.Number(),
+    warm_start_s: Type.Number(),
+    parallel_requests: Type.Integer(),
+  }),
   present: SimulatedFigures,
   proposed: SimulatedFigures,
 });

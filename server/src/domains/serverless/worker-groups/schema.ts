@@ -9,17 +9,14 @@ export const WorkerGroupBody = model("WorkerGroupSettings", {
   template_hash: Type.Optional(Type.String({ maxLength: 64, description: "The template of its workers." })),
   template_id: Type.Optional(Type.Integer()),
   search_params: Type.Optional(
-    Type.Union([Type.String(), Type.Array(Type.String()), Type.Object({}, { additionalProperties: true })], {
-      description:
-        "Which offers to rent: a text of the query language, a list of such texts, or an object as for POST /api/v0/bundles/.",
-    }),
+    Type.Union([Type.String(), Type.Array(Type.String()), Type.Object({}, { additionalProperties: true })]),
   ),
   launch_args: Type.Optional(
     Type.String({
       description: "Options of a command line that makes an instance: --image i --env '-e A=b' --disk 40.",
     }),
   ),
-  gpu_ram: Type.Optional(Type.Number({ description: "GB the model needs.", default: DEFAULT_WORKER_GROUP.gpuRamGb })),
+  gpu_ram: Type.Optional(Type.Number({ default: DEFAULT_WORKER_GROUP.gpuRamGb })),
   test_workers: Type.Optional(
     Type.Integer({
       description: "Workers that are rented first, to measure performance.",
@@ -28,17 +25,11 @@ export const WorkerGroupBody = model("WorkerGroupSettings", {
   ),
   cold_workers: Type.Optional(
     Type.Integer({
-      description: "Its share of the workers that the endpoint always keeps.",
       default: DEFAULT_WORKER_GROUP.coldWorkers,
     }),
   ),
   max_workers: Type.Optional(Type.Integer({ default: DEFAULT_WORKER_GROUP.maxWorkers })),
-  max_dph: Type.Optional(
-    Type.Number({
-      description:
-        "Dollars an hour that a worker may cost at most, its disk included. By default, and with 0, three times the market's usual price for what the group asks.",
-    }),
-  ),
+  max_dph: Type.Optional(Type.Number()),
   min_load: Type.Optional(Type.Number({ default: DEFAULT_WORKER_GROUP.minLoad })),
   min_cold_load: Type.Optional(Type.Number({ default: DEFAULT_WORKER_GROUP.minColdLoad })),
   target_util: Type.Optional(Type.Number({ default: DEFAULT_WORKER_GROUP.targetUtil })),
@@ -48,12 +39,12 @@ export const WorkerGroupBody = model("WorkerGroupSettings", {
   docker_login_repo: Type.Optional(Type.String({ maxLength: 256 })),
 });
 
-export const WorkerGroupPath = Type.Object({ id: Type.Integer({ description: "The worker group." }) });
+export const WorkerGroupPath = Type.Object({ id: Type.Integer() });
 
 export const CreateWorkerGroupResponse = Type.Object({
   success: Type.Literal(true),
-  id: Type.Integer({ description: "The new worker group." }),
-  result: Type.Integer({ description: "The same, for older callers." }),
+  id: Type.Integer(),
+  result: Type.Integer(),
 });
 
 export const WorkerGroupRecord = model("WorkerGroup", {
@@ -64,18 +55,18 @@ export const WorkerGroupRecord = model("WorkerGroup", {
   template_id: Type.Optional(Type.Integer()),
   template_hash: Type.String(),
   search_params: Type.String(),
-  search_query: Type.Object({}, { additionalProperties: true, description: "The search as it was understood." }),
+  search_query: Type.Object({}, { additionalProperties: true }),
   launch_args: Type.String(),
   gpu_ram: Type.Number(),
   test_workers: Type.Integer(),
   cold_workers: Type.Integer(),
   max_workers: Type.Integer(),
-  max_dph: Type.Optional(
-    Type.Number({ description: "Absent while the market has no price for what the group asks: nothing is rented." }),
-  ),
+  max_dph: Type.Optional(Type.Number()),
   is_max_dph_by_owner: Type.Boolean({ description: "False: it follows from the market's usual price." }),
   waits_for_price_since: Type.Optional(
-    Type.Number({ description: "Unix time since which every matching offer costs more than max_dph." }),
+    Type.Number({
+      description: "Time since which every matching offer costs more than `max_dph`, in seconds since the epoch",
+    }),
   ),
   min_load: Type.Number(),
   min_cold_load: Type.Number(),
@@ -84,8 +75,10 @@ export const WorkerGroupRecord = model("WorkerGroup", {
   generation: Type.Integer({ description: "Raised with each change of what workers are made from." }),
   is_updating: Type.Boolean(),
   failure_count: Type.Integer({ description: "Workers that failed in a row." }),
-  resumes_at: Type.Optional(Type.Number({ description: "Unix time before which no worker is rented." })),
-  created_at: Type.Number({ description: "Unix time." }),
+  resumes_at: Type.Optional(
+    Type.Number({ description: "Time before which no worker is rented, in seconds since the epoch" }),
+  ),
+  created_at: Type.Number(),
 });
 export type WorkerGroupRecord = Static<typeof WorkerGroupRecord>;
 

@@ -11,29 +11,29 @@ const TAG = ["Serverless"];
 /** Whatever else a worker sends is let pass: other releases say more, and early failures say less. */
 const ReportBody = Type.Object(
   {
-    id: Type.Optional(Type.Unknown({ description: "The worker: its instance, as a number or a text." })),
-    mtoken: Type.Optional(Type.Unknown({ description: "The worker's `MASTER_TOKEN`." })),
+    id: Type.Optional(Type.Unknown()),
+    mtoken: Type.Optional(Type.Unknown()),
     version: Type.Optional(Type.Unknown()),
-    url: Type.Optional(Type.Unknown({ description: "Where it takes requests: its own address." })),
-    loadtime: Type.Optional(Type.Unknown({ description: "Seconds that its start took; above 0 once it is ready." })),
-    max_perf: Type.Optional(Type.Unknown({ description: "Units a second by its benchmark." })),
-    cur_perf: Type.Optional(Type.Unknown({ description: "Units served since its last report." })),
-    new_load: Type.Optional(Type.Unknown({ description: "Units received since its last report." })),
-    cur_load: Type.Optional(Type.Unknown({ description: "Units in progress." })),
+    url: Type.Optional(Type.Unknown()),
+    loadtime: Type.Optional(Type.Unknown()),
+    max_perf: Type.Optional(Type.Unknown()),
+    cur_perf: Type.Optional(Type.Unknown()),
+    new_load: Type.Optional(Type.Unknown()),
+    cur_load: Type.Optional(Type.Unknown()),
     num_requests_working: Type.Optional(Type.Unknown()),
-    working_request_idxs: Type.Optional(Type.Unknown({ description: "Requests in progress." })),
-    additional_disk_usage: Type.Optional(Type.Unknown({ description: "GB since its last report." })),
-    error_msg: Type.Optional(Type.Unknown({ description: "Why it failed; empty while it did not." })),
+    working_request_idxs: Type.Optional(Type.Unknown()),
+    additional_disk_usage: Type.Optional(Type.Unknown()),
+    error_msg: Type.Optional(Type.Unknown()),
   },
   { additionalProperties: true },
 );
 
 const FinishedBody = Type.Object(
   {
-    worker_id: Type.Optional(Type.Unknown({ description: "The worker: its instance, as a number or a text." })),
-    mtoken: Type.Optional(Type.Unknown({ description: "The worker's `MASTER_TOKEN`." })),
-    requests: Type.Optional(Type.Unknown({ description: "Each with its `request_idx`." })),
-    request_idxs: Type.Optional(Type.Unknown({ description: "The same, as older workers say it." })),
+    worker_id: Type.Optional(Type.Unknown()),
+    mtoken: Type.Optional(Type.Unknown()),
+    requests: Type.Optional(Type.Unknown()),
+    request_idxs: Type.Optional(Type.Unknown()),
   },
   { additionalProperties: true },
 );

@@ -8,7 +8,7 @@ const Nullable = <const T extends Parameters<typeof Type.Union>[0][number]>(sche
   Type.Union([schema, Type.Null()]);
 const MachineNumber = (description: string) => Type.Integer({ minimum: 1, maximum: MAX_ID, description });
 const optionalPrice = (description: string) => Type.Optional(Type.Number({ description }));
-const time = (description: string) => Type.Number({ description: `${description}, as Unix time` });
+const time = (description: string) => Type.Number({ description: `${description}, in seconds since the epoch` });
 const Success = Type.Literal(true);
 
 export const IdParams = Type.Object({ id: Type.Integer() });
@@ -21,13 +21,9 @@ export const ListBody = Type.Object({
   price_inetd: optionalPrice("Dollars per GB that is received"),
   price_min_bid: optionalPrice("Dollars per GPU and hour that a bid must reach; at most price_gpu"),
   min_chunk: Type.Optional(Type.Number({ description: "Fewest GPUs of a rental" })),
-  end_date: Type.Optional(time("When the listing ends")),
+  end_date: Type.Optional(time("End of the listing")),
   credit_discount_max: Type.Optional(Type.Number({ description: "Largest discount for prepaying, from 0 to 0.5" })),
-  duration: Type.Optional(
-    Type.Union([Type.Number(), Type.String({ maxLength: 64 })], {
-      description: 'Instead of end_date: "3 days", "2 weeks", "1 month", "1 year", or seconds; moves on every day',
-    }),
-  ),
+  duration: Type.Optional(Type.Union([Type.Number(), Type.String({ maxLength: 64 })])),
   vol_size: Type.Optional(
     Type.Number({ description: "GB for rent as volumes; 0 for none; by default half of what is free" }),
   ),
@@ -39,7 +35,7 @@ export const ListResponse = Type.Object({
   extended: Type.Integer({ description: "Contracts that go on until the new end, at their own prices" }),
   price_increases: Type.Integer({ description: "Renters who were asked for a higher price in return for a later end" }),
   machine_id: Type.Integer(),
-  end_date: time("When the listing ends"),
+  end_date: time("End of the listing"),
   msg: Type.String(),
 });
 
@@ -55,10 +51,10 @@ export const MinBidResponse = Type.Object({ success: Success, you_sent: Type.Obj
 export const JobBody = Type.Object({
   machine: MachineNumber("The machine"),
   price_gpu: optionalPrice("Dollars per GPU and hour; shown, and charged to nobody"),
-  price_inetu: optionalPrice("The same per GB that is sent"),
-  price_inetd: optionalPrice("The same per GB that is received"),
-  image: Type.String({ minLength: 1, maxLength: 1024, description: "Image of its containers" }),
-  args: Type.Optional(Type.Array(Type.String(), { maxItems: 256, description: "Arguments of its containers" })),
+  price_inetu: optionalPrice("Dollars per GB sent; shown, and charged to nobody"),
+  price_inetd: optionalPrice("Dollars per GB received; shown, and charged to nobody"),
+  image: Type.String({ minLength: 1, maxLength: 1024 }),
+  args: Type.Optional(Type.Array(Type.String(), { maxItems: 256 })),
 });
 export type JobBody = Static<typeof JobBody>;
 const SaidJob = model("DefaultJob", {
@@ -76,27 +72,25 @@ export const JobResponse = Type.Object({
   you_sent: SaidJob,
 });
 
-const Category = Type.Enum(MAINTENANCE_CATEGORIES, { description: "What is worked on" });
+const Category = Type.Enum(MAINTENANCE_CATEGORIES, { description: "Subject of the work" });
 export const MaintenanceBody = Type.Object({
-  sdate: Type.Union([Type.Number(), Type.String({ maxLength: 64 })], {
-    description: "When it begins: seconds since 1970, as a number or text, or an ISO 8601 date and time",
-  }),
-  duration: Type.Number({ description: "Hours" }),
+  sdate: Type.Union([Type.Number(), Type.String({ maxLength: 64 })]),
+  duration: Type.Number(),
   maintenance_reason: Type.Optional(Type.String({ maxLength: 1000, description: "Shown to renters" })),
   maintenance_category: Type.Optional(Category),
 });
 export const MaintenanceResponse = Type.Object({ success: Success, you_sent: Type.String() });
 export const MaintenanceRecord = model("Maintenance", {
   machine_id: Type.Integer(),
-  start_time: time("When it begins"),
-  end_time: time("When it is over"),
+  start_time: time("Beginning"),
+  end_time: time("End"),
   duration_hours: Type.Number(),
   maintenance_category: Category,
   maintenance_reason: Type.String(),
 });
 export type MaintenanceRecord = Static<typeof MaintenanceRecord>;
 export const MaintenancesQuery = Type.Object({
-  machine_ids: Type.Optional(Type.String({ description: "JSON list of machines; all by default" })),
+  machine_ids: Type.Optional(Type.String()),
 });
 export const MaintenancesResponse = Type.Array(MaintenanceRecord);
 export const CancelResponse = Type.Object({
@@ -123,7 +117,7 @@ export const DefragResponse = Type.Object({
   machines: Type.Array(
     model("DefragmentedMachine", {
       machine_id: Type.Integer(),
-      offers: Type.Array(Type.Integer(), { description: "How many GPUs each of its offers has" }),
+      offers: Type.Array(Type.Integer(), { description: "Number of GPUs of each offer" }),
       num_new: Type.Integer({ description: "Offers that were missing" }),
     }),
   ),
@@ -133,14 +127,14 @@ export const DefragResponse = Type.Object({
 export const Done = Type.Object({ success: Success, msg: Type.String() });
 
 export const ReportBody = Type.Object({
-  problem: Type.String({ minLength: 1, maxLength: 100, description: "What is wrong, in a few words" }),
+  problem: Type.String({ minLength: 1, maxLength: 100 }),
   message: Type.Optional(Type.String({ maxLength: 2000 })),
 });
 export const ReportsResponse = Type.Array(
   model("MachineReport", {
     problem: Type.String(),
     message: Type.String(),
-    created_at: time("When it was made, or renewed"),
+    created_at: time("Time of the report, or of its last renewal"),
   }),
 );
 
@@ -156,8 +150,8 @@ export const MachineRecord = model("Machine", {
   cpu_cores: Type.Integer(),
   cpu_name: Type.String(),
   cpu_ram: Type.Integer(),
-  disk_space: Type.Number({ description: "GB in all" }),
-  avail_disk_space: Type.Number({ description: "GB that nobody has been promised" }),
+  disk_space: Type.Number(),
+  avail_disk_space: Type.Number(),
   driver_version: Type.String(),
   cuda_max_good: Type.Number(),
   public_ipaddr: Type.String(),
@@ -174,30 +168,30 @@ export const MachineRecord = model("Machine", {
   listed_inet_down_cost: Type.Number(),
   credit_discount_max: Type.Number(),
   min_chunk: Type.Integer(),
-  end_date: time("When the listing ends"),
+  end_date: time("End of the listing"),
   duration: Nullable(Type.Number({ description: "Seconds by which a moving end is ahead; null for a fixed one" })),
   volume_offer: Nullable(
     model("MachineVolumeListing", {
       id: Type.Integer(),
-      size: Type.Number({ description: "GB in all" }),
+      size: Type.Number(),
       rented: Type.Number({ description: "GB of it" }),
       storage_cost: Type.Number(),
-      end_date: time("When its listing ends"),
+      end_date: time("End of its listing"),
     }),
   ),
   is_online: Type.Boolean(),
-  online_since: Nullable(time("Since when it is connected")),
-  last_seen: time("When its agent last reported"),
-  gpu_occupancy: Type.String({ description: "GPUs that are rented, of all" }),
+  online_since: Nullable(time("Time of the connection")),
+  last_seen: time("Time of the agent's last report"),
+  gpu_occupancy: Type.String(),
   num_renters: Type.Integer(),
   current_rentals_running: Type.Integer(),
   current_rentals_on_demand: Type.Integer(),
   current_rentals_resident: Type.Integer({ description: "Stopped ones included" }),
-  client_end_date: Nullable(time("When the last contract ends")),
+  client_end_date: Nullable(time("End of the last contract")),
   earn_day: Type.Number({ description: "Dollars, today (UTC)" }),
   earn_month: Type.Number({ description: "Dollars, this month (UTC)" }),
   num_reports: Type.Integer(),
-  gpu_problems: Type.Array(Type.String(), { description: "GPUs that are out of the market now, and why" }),
+  gpu_problems: Type.Array(Type.String()),
   error_description: Nullable(Type.String()),
   rests_until: Nullable(time("Out of rotation until then")),
   default_job: Nullable(SaidJob),
@@ -206,16 +200,16 @@ export const MachineRecord = model("Machine", {
 export type MachineRecord = Static<typeof MachineRecord>;
 
 export const MachinesQuery = Type.Object({
-  user_id: Type.Optional(Type.String({ description: "The caller: an id, or me" })),
+  user_id: Type.Optional(Type.String()),
 });
 export const MachinesResponse = Type.Object({ machines: Type.Array(MachineRecord) });
 export const MachineResponse = Type.Array(MachineRecord);
 
 export const EarningsParams = Type.Object({ user_id: Type.String() });
 export const EarningsQuery = Type.Object({
-  sday: Type.Optional(Type.Number({ description: "First day, in days since 1970" })),
-  eday: Type.Optional(Type.Number({ description: "Last day, which is included; today by default" })),
-  last_days: Type.Optional(Type.Number({ description: "Instead of sday: how many days up to the last; default 30" })),
+  sday: Type.Optional(Type.Number()),
+  eday: Type.Optional(Type.Number()),
+  last_days: Type.Optional(Type.Number()),
   machid: Type.Optional(MachineNumber("Of this machine only")),
 });
 const earned = {
@@ -233,10 +227,10 @@ export const EarningsResponse = model("EarningsReport", {
   }),
   ...REPORT_HEADING,
   current: Type.Object({
-    balance: Type.Number({ description: "Earned and not paid out" }),
+    balance: Type.Number(),
     service_fee: Type.Number(),
     total: Type.Number(),
-    credit: Type.Number({ description: "What can be spent" }),
+    credit: Type.Number(),
   }),
   per_machine: Type.Array(model("MachineEarnings", { machine_id: Type.Integer(), ...earned })),
   per_day: Type.Array(model("DayEarnings", { day: Type.Integer({ description: "Days since 1970" }), ...earned })),

@@ -6,13 +6,11 @@ const Dollars = Nullable(Type.Number({ description: "Dollars per GPU and hour." 
 const PerDollar = Nullable(Type.Number());
 
 const Scope = {
-  verified: Type.Optional(
-    Type.Union([Type.Literal("yes"), Type.Literal("no"), Type.Literal("all")], { description: "`yes` when absent." }),
-  ),
+  verified: Type.Optional(Type.Union([Type.Literal("yes"), Type.Literal("no"), Type.Literal("all")])),
   hosting_type: Type.Optional(
     Type.Union([Type.Literal("all"), Type.Literal("secure_cloud"), Type.Literal("community")]),
   ),
-  num_gpus: Type.Optional(Type.String({ description: "`all`: GPUs are counted one by one, over all machines." })),
+  num_gpus: Type.Optional(Type.String()),
 };
 
 export const CurrentQuery = Type.Object(Scope, { additionalProperties: true });
@@ -20,7 +18,7 @@ const Text = Type.Optional(Type.String({ maxLength: 64 }));
 export const HistoryQuery = Type.Object(
   {
     ...Scope,
-    gpu_name: Type.Optional(Type.String({ maxLength: 4096, description: "Names with commas, or `all`." })),
+    gpu_name: Type.Optional(Type.String({ maxLength: 4096 })),
     start: Text,
     end: Text,
     step: Text,
@@ -91,7 +89,7 @@ const Line = model("GpuHistory", {
 export const History = Type.Object({ ...needsMachine, gpus: Type.Optional(Type.Record(Type.String(), Line)) });
 
 const Place = model("GpuLocation", {
-  latitude: Nullable(Type.Number({ description: "Of the country's middle." })),
+  latitude: Nullable(Type.Number()),
   longitude: Nullable(Type.Number()),
   city: Type.String(),
   country_code: Type.String(),
@@ -108,6 +106,6 @@ const Figures = model("GpuPriceFigures", { available: Type.Integer(), median: Do
 
 export const GpuPrices = Type.Object({
   success: Type.Literal(true),
-  sampled_at: Nullable(Type.Number({ description: "Seconds since 1970." })),
+  sampled_at: Nullable(Type.Number()),
   gpus: Type.Array(model("GpuPrices", { gpu_name: Type.String(), now: Figures, day_ago: Figures })),
 });

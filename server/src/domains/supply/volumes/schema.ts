@@ -12,7 +12,7 @@ export const Success = Type.Object({ success: Type.Literal(true), msg: Type.Stri
 const listingFields = {
   size: Type.Optional(Type.Number({ description: "GB offered in all. Default 15, or the whole of a smaller disk." })),
   price_disk: Type.Optional(Type.Number({ description: "Dollars per GB and month." })),
-  end_date: Type.Optional(Type.Number({ description: "Unix time at which the listing expires." })),
+  end_date: Type.Optional(Type.Number({ description: "End of the listing, in seconds since the epoch" })),
 };
 
 export const ListNetworkVolumeBody = Type.Object({
@@ -26,8 +26,8 @@ export type ListNetworkVolumeBody = Static<typeof ListNetworkVolumeBody>;
 
 export const ListNetworkVolumeResponse = Type.Object({
   success: Type.Literal(true),
-  disk_id: Type.String({ description: "A sentence with the listing's id and size." }),
-  msg: Type.String({ description: "The same sentence." }),
+  disk_id: Type.String(),
+  msg: Type.String({ description: "The same sentence as `disk_id`" }),
 });
 
 export const ListVolumeBody = Type.Object({
@@ -41,7 +41,7 @@ export const UnlistBody = Type.Object({ id: id("The listing.") });
 export const RentBody = model("VolumeRental", {
   id: id("The volume offer."),
   size: Type.Optional(Type.Number({ description: "GB. Default 15." })),
-  name: Type.Optional(Type.String({ description: "1 to 64 letters, digits and _." })),
+  name: Type.Optional(Type.String()),
 });
 export type RentBody = Static<typeof RentBody>;
 
@@ -51,7 +51,7 @@ export const RentResponse = model("NewVolume", {
   volume_name: Type.String({ description: "`V.<id>`, the handle for mounting it." }),
   storage_cost: Type.Optional(Type.Number({ description: "Dollars per GB and month that were agreed." })),
   storage_total_cost: Type.Optional(Type.Number({ description: "Dollars an hour for all of it." })),
-  end_date: Type.Optional(Type.Number({ description: "Unix time at which the contract ends." })),
+  end_date: Type.Optional(Type.Number({ description: "End of the contract, in seconds since the epoch" })),
 });
 
 export const CloneBody = Type.Object({
@@ -73,7 +73,7 @@ export const CloneResponse = Type.Object({
 const VolumeKinds = ["local_volume", "network_volume", "all_volume"] as const;
 
 export const ListVolumesQuery = Type.Object({
-  type: Type.Optional(Type.Enum(VolumeKinds, { description: "Default all_volume." })),
+  type: Type.Optional(Type.Enum(VolumeKinds)),
 });
 
 export const DeleteVolumeQuery = Type.Object({ id: Type.Optional(Type.Integer()) });
@@ -84,8 +84,8 @@ export const VolumeInfo = model("VolumeMount", {
   create_new: Type.Optional(Type.Boolean({ description: "Rent a new volume. Default false: link an existing one." })),
   volume_id: id("An existing volume, or with create_new a volume offer on the same machine."),
   size: Type.Optional(Type.Number({ description: "GB, with create_new only. Default 15." })),
-  mount_path: Type.Optional(Type.String({ description: "Where it mounts in the container. Default /data." })),
-  name: Type.Optional(Type.String({ description: "Name of the new volume: 1 to 64 letters, digits and _." })),
+  mount_path: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String()),
 });
 export type VolumeInfo = Static<typeof VolumeInfo>;
 
@@ -116,7 +116,7 @@ export const VolumeOfferRecord = model("VolumeOffer", {
   ask_contract_id: Type.Integer(),
   bundle_id: Type.Integer(),
   ...machineFields,
-  disk_space: Type.Number({ description: "GB still free." }),
+  disk_space: Type.Number(),
   disk_bw: Type.Number({ description: "MB/s" }),
   storage_cost: Type.Number({ description: "Dollars per GB and month." }),
   credit_discount_max: Type.Number(),
@@ -147,10 +147,10 @@ export type VolumeOfferRecord = Static<typeof VolumeOfferRecord>;
 export const SearchBody = model(
   "VolumeSearch",
   {
-    q: Type.Optional(Type.Unknown({ description: "The whole search as an object, as its JSON text, or in words." })),
-    order: Type.Optional(Type.Unknown({ description: 'Pairs such as [["score", "desc"]], the default.' })),
+    q: Type.Optional(Type.Unknown()),
+    order: Type.Optional(Type.Unknown()),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: "Default 64." })),
-    disable_bundling: Type.Optional(Type.Unknown({ description: "Accepted: every offer is a row of its own." })),
+    disable_bundling: Type.Optional(Type.Unknown()),
     allocated_storage: Type.Optional(
       Type.Number({ minimum: 0, maximum: 1_000_000_000, description: "GB that storage_total_cost is for. Default 1." }),
     ),
@@ -164,27 +164,23 @@ export const SearchResponse = model("VolumeOffers", { offers: Type.Array(VolumeO
 export const VolumeRecord = model("Volume", {
   id: Type.Integer(),
   ...machineFields,
-  label: Type.String({ description: "The name that was given, else `V.<id>`." }),
-  disk_space: Type.Number({ description: "GB" }),
-  status: Type.String({
-    description:
-      "`attached` while an instance uses it, else `available`. Of a clone that is not complete: `cloning 45 %`, `cloning`, " +
-      "or `clone failed`.",
-  }),
+  label: Type.String(),
+  disk_space: Type.Number(),
+  status: Type.String(),
   start_date: Type.Number(),
-  end_date: Type.Number({ description: "Until when it is rented. Listing its space until later moves it." }),
+  end_date: Type.Number({
+    description: "End of the rental, in seconds since the epoch; a later listing of its space moves it",
+  }),
   deletes_at: nullable(
     Type.Number({
-      description: "When it is deleted with its data if nothing changes; null while an instance uses it.",
+      description:
+        "Time at which it is deleted with its data if nothing changes, in seconds since the epoch; null while an instance uses it",
     }),
   ),
   storage_cost: Type.Number({ description: "Dollars per GB and month, agreed for good." }),
   instances: Type.Array(Type.Integer()),
   used_space: Type.Number({ description: "GB in use, as its host said last." }),
-  status_msg: Type.String({
-    description:
-      "Why its host cannot provide it at the moment, or how far its cloning has come; empty when all is well.",
-  }),
+  status_msg: Type.String(),
   public_ipaddr: Type.String(),
 });
 export type VolumeRecord = Static<typeof VolumeRecord>;
@@ -203,7 +199,7 @@ export const ListNetworkDisksResponse = Type.Object({ data: Type.Array(NetworkDi
 
 export const MountNetworkDiskBody = Type.Object({
   machines: Type.Array(id("A machine."), { minItems: 1, maxItems: 256 }),
-  mount_point: Type.String({ description: "Where these machines mount the disk." }),
+  mount_point: Type.String(),
   disk_id: Type.Optional(id("An existing disk. Without one, a disk of `size` is made.")),
   size: Type.Optional(Type.Number({ description: "GB of a new disk." })),
 });
@@ -213,7 +209,7 @@ export const MountNetworkDiskResponse = Type.Object({ success: Type.Literal(true
 export const CreateDiskBody = Type.Object({
   email: Type.Optional(Type.String({ description: "The owner." })),
   user_id: Type.Optional(id("The owner, instead of email.")),
-  size: Type.Number({ description: "GB" }),
+  size: Type.Number(),
 });
 export type CreateDiskBody = Static<typeof CreateDiskBody>;
 export const CreateDiskResponse = Type.Object({

@@ -96,6 +96,7 @@ export const HARDWARE_FIELDS: FieldWords = {
   "Machine.listed_storage_cost": ["Price of disk space, in dollars per GB and month", 0.1],
   "Machine.listed_inet_up_cost": ["Price of sent traffic, in dollars per GB", 0.002],
   "Machine.listed_inet_down_cost": ["Price of received traffic, in dollars per GB", 0.002],
+  "MachineVolumeListing.size": ["Listed space, in GB", 500],
   "MachineVolumeListing.id": ["Id of the volume offer", 9],
   "MachineVolumeListing.storage_cost": ["Dollars per GB and month", 0.1],
   "MachineUplink.measured_inet_down": ["The best download speed that a server measured within a week, in Mbit/s", 940],

@@ -5,6 +5,8 @@ const NUMBER = "INV-2026-01-000007";
 
 /** Fields of credit, charges, payments, payouts and the audit. */
 export const MONEY_FIELDS: FieldWords = {
+  amount: ["Dollars, in whole cents", 12.34],
+  total: ["Dollars in all, in whole cents", 12.34],
   amount_exact: ["The amount with every digit, in dollars", "12.340000000"],
   total_exact: ["The total with every digit, in dollars", "12.340000000"],
   after_token: ["The `next_token` of the page before", "eyJpZCI6MTAwfQ"],
@@ -95,7 +97,7 @@ export const MONEY_FIELDS: FieldWords = {
     "`deposit` when an early end took it from there and the credit stays as it was",
     "deposit",
   ],
-  "MoneyMovementMetadata.state": ["Of a payout: `pending`, `sending`, `paid` or `failed`", "paid"],
+  "MoneyMovementMetadata.state": ["State of a payout: `pending`, `sending`, `paid` or `failed`", "paid"],
   "BillingListInvoicesResponse.success": ["False when the range of dates is none", true],
   "BillingListInvoicesResponse.error": ["`Invalid date range`, when success is false", "Invalid date range"],
   "BillingListInvoicesResponse.count": ["Number of movements on this page", 1],
@@ -208,7 +210,7 @@ export const MONEY_FIELDS: FieldWords = {
   "PayoutMethod.updated_at": ["Time at which it was chosen, in seconds since the epoch; null when none was", START],
   "PayoutTarget.method": ["`stripe`, `wise`, `paypal` or `bank`", "bank"],
   "PayoutTarget.details": ["Details of the method in full", { iban: "SE4550000000058398257466" }],
-  "AdminPayoutResponse.payout_method": ["Where the payout goes, in full; null when the host has chosen nothing"],
+  "AdminPayoutResponse.payout_method": ["Destination of the payout, in full; null when the host has chosen nothing"],
   "AdminPayoutResponse.payout": ["The payout"],
   "AdminPayoutsResponse.payouts": ["Payouts, the newest first"],
   "BillingPayoutsResponse.payouts": ["Payouts, the newest first"],
@@ -228,13 +230,13 @@ export const MONEY_FIELDS: FieldWords = {
   "AdminPayout.id": ["Id of the payout", 4],
   "Payout.state": ["`pending` until it is due, then `sending`, then `paid` or `failed`", "paid"],
   "AdminPayout.state": ["`pending` until it is due, then `sending`, then `paid` or `failed`", "paid"],
-  "Payout.method": ["How it was sent; null before", "bank"],
+  "Payout.method": ["Way in which it was sent; null before", "bank"],
   "Payout.reference": ["Name of the payment where it was made; null before", "po_1"],
   "Payout.failure": ["The reason why it came back; null otherwise", null],
   "Payout.settled_at": ["Time at which it was paid or came back, in seconds since the epoch; null before", START],
   "Payout.invoiced_at": ["Friday on which it was invoiced, in seconds since the epoch", START],
   "Payout.due_at": ["Friday on which it is to be paid, in seconds since the epoch", START],
-  "AdminPayout.method": ["How it was sent; null before", "bank"],
+  "AdminPayout.method": ["Way in which it was sent; null before", "bank"],
   "AdminPayout.reference": ["Name of the payment where it was made; null before", "po_1"],
   "AdminPayout.failure": ["The reason why it came back; null otherwise", null],
   "AdminPayout.settled_at": ["Time at which it was paid or came back, in seconds since the epoch; null before", START],
@@ -266,8 +268,8 @@ export const MONEY_FIELDS: FieldWords = {
   ],
 
   "Cap.id": ["Id of the cap", 3],
-  "Cap.scope": ["What the cap limits", "account"],
-  "CapSetRequest.scope": ["What the cap limits", "account"],
+  "Cap.scope": ["Kind of what the cap limits", "account"],
+  "CapSetRequest.scope": ["Kind of what the cap limits", "account"],
   "CapSetRequest.limit": ["Dollars that may be spent in one period", 200],
   "Cap.stops_at": [
     "Time at which what runs within this cap is stopped at the present rate, in seconds since the epoch; null while nothing runs that costs anything",
@@ -360,7 +362,6 @@ export const MONEY_FIELDS: FieldWords = {
   "AuditFinding.details": ["Facts about the finding", { generation: 3 }],
   "AuditFinding.first_found_at": ["Time of the first finding, in seconds since the epoch", START],
   "AuditFinding.last_found_at": ["Time of the last finding, in seconds since the epoch", START],
-  "AuditFinding.found_count": ["How often it was found", 1],
   "AdminReconciliationResponse.findings": ["The hundred newest findings", []],
   "AdminReconciliationResponse.last_found": ["Number of findings of the last run, by kind", { lost_run: 0 }],
   "AdminReconciliationResponse.last_run_at": [

@@ -8,6 +8,12 @@ const PERMISSIONS = { api: { instance_read: {} } };
 export const PEOPLE_FIELDS: FieldWords = {
   success: ["True when the request was carried out", true],
   msg: ["The outcome in a sentence", "Done."],
+  disputes: ["Disputes, the newest first"],
+  flags: ["Flags, the newest first"],
+  frozen_at: ["Time of the freeze, in seconds since the epoch", START],
+  start_time: ["Beginning of the maintenance, in seconds since the epoch", START],
+  end_time: ["End of the maintenance, in seconds since the epoch", START + 7200],
+  found_count: ["Number of times that it was found", 1],
   count: ["Number of entries in this answer", 1],
   created_at: ["Time of creation, in seconds since the epoch", START],
   updated_at: ["Time of the last change, in seconds since the epoch", START],
@@ -255,7 +261,7 @@ export const PEOPLE_FIELDS: FieldWords = {
     "Machine 12 is listed until 2026-02-01T00:00:00.000Z.",
   ],
   "MachineCreateAsksRequest.duration": [
-    "Instead of `end_date`: `3 days`, `2 weeks`, `1 month`, `1 year`, or seconds; the end moves on every day",
+    "Length of the listing, instead of `end_date`: `3 days`, `2 weeks`, `1 month`, `1 year`, or seconds; the end moves on every day",
     "1 month",
   ],
   "MachineScheduleMaintenanceRequest.sdate": [

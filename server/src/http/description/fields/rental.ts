@@ -164,7 +164,7 @@ export const RENTAL_FIELDS: FieldWords = {
   ],
   "Instance.waiting_for": ["The reason why an instance that is wanted to run does not; null while it runs", null],
   "Instance.maintenance": ["Announced maintenances of the machine: expect interruptions", []],
-  "InstanceMaintenance.maintenance_category": ["What is worked on", "power"],
+  "InstanceMaintenance.maintenance_category": ["Subject of the work", "power"],
   maintenance_reason: ["The host's reason, for renters", "New power supply"],
   duration_hours: ["Length of the maintenance, in hours", 2],
   "EvictionNotice.reason": ["`outbid` by a higher bid, or displaced by an `on_demand` rental", "outbid"],
@@ -329,7 +329,7 @@ export const RENTAL_FIELDS: FieldWords = {
   "StandingRequestCreateRequest.user": CONTAINER_USER,
 
   "OfferSearch.q": [
-    "The same search as a query text, as JSON text or as an object; keys beside it win",
+    "The whole search as a query text, as JSON text or as an object; keys beside it win",
     "gpu_name=RTX_4090",
     { type: ["string", "object"], additionalProperties: true },
   ],

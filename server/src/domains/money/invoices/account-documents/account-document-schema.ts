@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { model } from "../../../../http/model.ts";
 import { DocumentResponse } from "../documents/document-schema.ts";
 
-const Dollars = Type.Number({ description: "Dollars, in whole cents" });
+const Dollars = Type.Number();
 const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const Party = { name: Type.String(), address: Type.Array(Type.String()), tax_id: Type.String() };
 
@@ -10,15 +10,16 @@ export const KINDS = ["invoice", "receipt", "statement", "credit_note"] as const
 
 const head = {
   number: Type.String(),
-  kind: Type.String({ description: "invoice, receipt, statement or credit_note" }),
+  kind: Type.String(),
   issued_at: Type.Number(),
-  period_start: OrNull(Type.Number({ description: "Of an invoice or a statement: the first instant of its month" })),
-  period_end: OrNull(Type.Number({ description: "The first instant after the period" })),
-  refers_to: OrNull(
-    Type.String({
-      description: "The number of the receipt whose payment went back, or of the invoice that is corrected",
+  period_start: OrNull(
+    Type.Number({
+      description:
+        "First instant of the month of an invoice or statement, in seconds since the epoch; null for other kinds",
     }),
   ),
+  period_end: OrNull(Type.Number({ description: "The first instant after the period" })),
+  refers_to: OrNull(Type.String()),
   total: Type.Number({ description: "Dollars, in whole cents; below zero for what was paid back" }),
 };
 export const HeadRecord = model("DocumentHead", head);
@@ -26,8 +27,8 @@ export type HeadRecord = Static<typeof HeadRecord>;
 
 export const ListQuery = Type.Object({
   kind: Type.Optional(Type.String({ description: `Only these: ${KINDS.join(", ")}` })),
-  limit: Type.Optional(Type.Number({ description: "100 when left out, at most 500" })),
-  after_token: Type.Optional(Type.String({ description: "The next_token of the page before" })),
+  limit: Type.Optional(Type.Number()),
+  after_token: Type.Optional(Type.String()),
 });
 export const ListResponse = Type.Object({
   success: Type.Literal(true),
@@ -38,9 +39,9 @@ export const ListResponse = Type.Object({
 });
 
 const Receipt = model("Receipt", {
-  event: Type.String({ description: "payment, refund, dispute, or dispute_won: a dispute decided for the seller" }),
+  event: Type.String(),
   amount: Dollars,
-  amount_exact: Type.String({ description: "Dollars with every digit" }),
+  amount_exact: Type.String(),
   paid_at: Type.Number(),
   method: Type.String(),
   payment_id: OrNull(Type.Integer()),
@@ -56,13 +57,13 @@ const Tax = model("DocumentTax", {
   is_reverse_charge: Type.Boolean(),
 });
 const Taxed = { net: Dollars, tax: Tax, total: Dollars };
-const exact = Type.String({ description: "Dollars with every digit" });
+const exact = Type.String();
 
 const Statement = model("Statement", {
   lines: Type.Array(
     Type.Object({
       machine_id: OrNull(Type.Integer()),
-      type: Type.String({ description: "gpu, disk, bwu, bwd, or the code of what was taken back" }),
+      type: Type.String(),
       description: Type.String(),
       amount: Dollars,
       amount_exact: exact,
@@ -91,7 +92,7 @@ const Statement = model("Statement", {
       held_exact: exact,
       debt_exact: exact,
     },
-    { description: "What the earnings were made of on the day of issue" },
+    { description: "Parts of the earnings on the day of issue" },
   ),
 });
 export type StatementRecord = Static<typeof Statement>;
@@ -100,7 +101,7 @@ const CreditNote = model("CreditNote", {
   ...Taxed,
   amount_exact: exact,
   invoice_number: Type.String(),
-  invoice_line: OrNull(Type.Integer({ description: "Counted from 1" })),
+  invoice_line: OrNull(Type.Integer()),
   description: Type.String(),
   reason: Type.String(),
   credited_at: Type.Number(),
@@ -132,7 +133,7 @@ export const DocumentResponseOfAnyKind = model("AccountDocument", {
   currency: Type.String(),
   seller: Type.Object(Party),
   buyer: Type.Object({ ...Party, user_id: Type.Integer(), email: Type.String() }),
-  referred_by: Type.Array(HeadRecord, { description: "Later documents that refer to this one" }),
+  referred_by: Type.Array(HeadRecord),
   receipt: OrNull(Receipt),
   statement: OrNull(Statement),
   credit_note: OrNull(CreditNote),

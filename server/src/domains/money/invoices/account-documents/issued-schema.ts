@@ -3,28 +3,28 @@ import { model } from "../../../../http/model.ts";
 import { HeadRecord, KINDS } from "./account-document-schema.ts";
 
 const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
-const Dollars = Type.Number({ description: "Dollars, in whole cents" });
+const Dollars = Type.Number();
 
 const filter = {
-  month: Type.String({ description: "The month (UTC) in which they were issued, such as 2026-03" }),
+  month: Type.String(),
   kind: Type.Optional(Type.String({ description: `Only these: ${KINDS.join(", ")}` })),
 };
 export const IssuedExportQuery = Type.Object(filter);
 export const IssuedQuery = Type.Object({
   ...filter,
-  limit: Type.Optional(Type.Number({ description: "100 when left out, at most 500" })),
-  after_token: Type.Optional(Type.String({ description: "The next_token of the page before" })),
+  limit: Type.Optional(Type.Number()),
+  after_token: Type.Optional(Type.String()),
 });
 
 export const IssuedRecord = model("IssuedDocument", {
   ...HeadRecord.properties,
   currency: Type.String(),
   user_id: Type.Integer(),
-  name: Type.String({ description: "Of the account, as the document says it" }),
+  name: Type.String(),
   email: Type.String(),
   tax_id: Type.String(),
-  event: OrNull(Type.String({ description: "Of a receipt: payment, refund, dispute or dispute_won" })),
-  method: OrNull(Type.String({ description: "Of a receipt: how it was paid" })),
+  event: OrNull(Type.String()),
+  method: OrNull(Type.String()),
   taxed: OrNull(
     Type.Object(
       {
@@ -41,7 +41,7 @@ export const IssuedRecord = model("IssuedDocument", {
       },
     ),
   ),
-  earned: OrNull(Type.Number({ description: "Of a statement: dollars that the host earned" })),
+  earned: OrNull(Type.Number()),
   self_billed: OrNull(
     Type.Object(
       { net: Dollars, tax: Dollars, percent: Type.String(), country: Type.String(), is_reverse_charge: Type.Boolean() },

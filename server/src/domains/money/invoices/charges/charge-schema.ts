@@ -9,7 +9,7 @@ export const ChargesQuery = Type.Object({
   select_filters: Text('JSON: {"day": {"gte": seconds, "lte": seconds}}, and {"type": {"in": [...]}} if wanted'),
   format: Text("table, tree or lines; table when left out"),
   latest_first: Text("true or false; true when left out"),
-  limit: Type.Optional(Type.Number({ description: "100 when left out, at most 500" })),
+  limit: Type.Optional(Type.Number()),
   after_token: Text("The next_token of the page before"),
 });
 
@@ -19,14 +19,14 @@ const amounts = {
   amount_exact: Type.String({ description: "Dollars, exactly" }),
 };
 const span = {
-  start: Type.Number({ description: "Seconds since 1970: from when on the charge is" }),
+  start: Type.Number(),
   end: Type.Number(),
 };
 
 /** What hangs below it is of the same form: how deep that goes follows from the format. */
 export const ChargeRow = model("Charge", {
   ...span,
-  type: Type.String({ description: "instance, volume or serverless; of an item: gpu, disk, bwd or bwu" }),
+  type: Type.String(),
   source: MaybeText,
   ...amounts,
   metadata: Type.Object({
@@ -46,21 +46,21 @@ export type ChargeRow = Omit<Static<typeof ChargeRow>, "items"> & { items: Charg
 export const ChargeLineRow = model("ChargeLine", {
   id: Type.Integer(),
   ...span,
-  type: Type.String({ description: "gpu, disk, bwu or bwd" }),
+  type: Type.String(),
   source: MaybeText,
   ...amounts,
-  state: Type.String({ description: "running, loading, stopped or stored" }),
+  state: Type.String(),
   cause: Type.String(),
   instance_id: MaybeInteger,
   volume_id: MaybeInteger,
   machine_id: MaybeInteger,
   generation: MaybeInteger,
-  quantity: Type.Integer({ description: "Milliseconds for gpu and disk, bytes for bwu and bwd" }),
+  quantity: Type.Integer(),
   size_gb: Type.Union([Type.Number(), Type.Null()]),
-  unit_price: Type.String({ description: "Dollars per hour, per GB and month (30 days), or per GB" }),
-  discount: Type.Number({ description: "The part of the price that is not charged" }),
+  unit_price: Type.String(),
+  discount: Type.Number(),
   unpaid: Type.String({ description: "Dollars that were due besides, exactly" }),
-  paid_from: Type.String({ description: "credit or deposit" }),
+  paid_from: Type.String(),
   charged_at: Type.Number(),
   metadata: Type.Object({}),
   items: Type.Array(Type.Never()),
@@ -69,9 +69,9 @@ export type ChargeLineRow = Static<typeof ChargeLineRow>;
 
 export const ChargesResponse = Type.Object({
   success: Type.Literal(true),
-  count: Type.Integer({ description: "Of this page" }),
-  total: Type.Integer({ description: "Of all pages" }),
-  total_amount: Type.String({ description: "Dollars of all pages, exactly" }),
+  count: Type.Integer(),
+  total: Type.Integer(),
+  total_amount: Type.String(),
   next_token: MaybeText,
   results: Type.Array(Type.Union([ChargeLineRow, ChargeRow])),
 });

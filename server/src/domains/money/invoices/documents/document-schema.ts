@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { model } from "../../../../http/model.ts";
 
-const Dollars = Type.Number({ description: "Dollars, in whole cents" });
+const Dollars = Type.Number();
 const Party = { name: Type.String(), address: Type.Array(Type.String()), tax_id: Type.String() };
 
 const summary = {
@@ -15,8 +15,8 @@ const summary = {
 export const DocumentSummary = model("InvoiceSummary", summary);
 
 export const DocumentsQuery = Type.Object({
-  limit: Type.Optional(Type.Number({ description: "100 when left out, at most 500" })),
-  after_token: Type.Optional(Type.String({ description: "The next_token of the page before" })),
+  limit: Type.Optional(Type.Number()),
+  after_token: Type.Optional(Type.String()),
 });
 export const DocumentsResponse = Type.Object({
   success: Type.Literal(true),
@@ -35,13 +35,13 @@ export const DocumentResponse = model("Invoice", {
   lines: Type.Array(
     Type.Object({
       source: Type.String(),
-      type: Type.String({ description: "gpu, disk, bwu, bwd, discount, discount_returned or fee" }),
+      type: Type.String(),
       description: Type.String(),
       start: Type.Number(),
       end: Type.Number(),
       quantity: Type.Number(),
       unit: Type.String(),
-      rate: Type.String({ description: "Dollars per unit" }),
+      rate: Type.String(),
       is_rate_average: Type.Boolean({
         description:
           "The price changed, was discounted, or could not be paid in full: this is what a unit cost on average",
@@ -49,12 +49,10 @@ export const DocumentResponse = model("Invoice", {
       amount: Dollars,
       unpaid: Type.String({ description: "Dollars that were due besides and could not be had, exactly" }),
       machine_id: Type.Union([Type.Integer(), Type.Null()]),
-      hardware: Type.Union([Type.String(), Type.Null()], {
-        description: "What was rented, such as 2× RTX 4090, or the size of a volume",
-      }),
+      hardware: Type.Union([Type.String(), Type.Null()]),
       label: Type.Union([Type.String(), Type.Null()]),
       is_late: Type.Boolean({
-        description: "It happened in an earlier month, and was charged after the invoice of that month",
+        description: "True for usage of an earlier month that was charged after the invoice of that month",
       }),
     }),
   ),

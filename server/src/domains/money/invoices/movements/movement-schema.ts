@@ -7,13 +7,13 @@ export const MovementsQuery = Type.Object({
   select_filters: Text('JSON: {"when": {"gte": seconds, "lte": seconds}}, and "service" if wanted'),
   order_by: Text('JSON: [{"col": "when" | "paid_on" | "amount_cents", "dir": "asc" | "desc"}]'),
   latest_first: Text("true or false; true when left out"),
-  limit: Type.Optional(Type.Number({ description: "60 when left out, at most 500" })),
+  limit: Type.Optional(Type.Number()),
   after_token: Text("The next_token of the page before"),
 });
 
 export const MovementRow = model("MoneyMovement", {
-  start: Type.Number({ description: "When it happened" }),
-  end: Type.Union([Type.Number({ description: "When a payout was paid or failed" }), Type.Null()]),
+  start: Type.Number(),
+  end: Type.Union([Type.Number(), Type.Null()]),
   type: Type.Union([
     Type.Literal("credit"),
     Type.Literal("transfer"),
@@ -29,11 +29,9 @@ export const MovementRow = model("MoneyMovement", {
   metadata: Type.Object({
     invoice_id: Type.Integer(),
     service: Type.String(),
-    direction: Type.String({ description: "in: it came to the account; out: it left" }),
-    paid_from: Type.Optional(
-      Type.String({ description: "deposit: an early end took it from there, and your credit stays as it was" }),
-    ),
-    state: Type.Optional(Type.String({ description: "Of a payout: pending, sending, paid or failed" })),
+    direction: Type.String(),
+    paid_from: Type.Optional(Type.String()),
+    state: Type.Optional(Type.String()),
   }),
   items: Type.Array(Type.Never()),
 });
@@ -41,9 +39,9 @@ export type MovementRow = Static<typeof MovementRow>;
 
 export const MovementsResponse = Type.Object({
   success: Type.Boolean(),
-  error: Type.Optional(Type.String({ description: "Invalid date range" })),
-  count: Type.Integer({ description: "Of this page" }),
-  total: Type.Integer({ description: "Of all pages" }),
+  error: Type.Optional(Type.String()),
+  count: Type.Integer(),
+  total: Type.Integer(),
   next_token: Type.Union([Type.String(), Type.Null()]),
   results: Type.Array(MovementRow),
 });
@@ -52,7 +50,7 @@ export const RawInvoicesQuery = Type.Object({
   select_filters: Text("JSON: {column: {operator: value}}"),
   select_cols: Text("JSON: a list of columns; all when left out"),
   order_by: Text('JSON: [{"col": name, "dir": "asc" | "desc"}]'),
-  limit: Type.Optional(Type.Number({ description: "1000 when left out, at most 10000" })),
+  limit: Type.Optional(Type.Number()),
 });
 
 const Nothing = Type.Null();
@@ -63,7 +61,7 @@ export const RawInvoice = Type.Object({
   when: Type.Number(),
   paid_on: MaybeNumber,
   payment_expected: Type.Number(),
-  amount_cents: Type.Integer({ description: "Above zero for what came to the account, below for what left it" }),
+  amount_cents: Type.Integer(),
   original_amount: Type.Integer(),
   is_credit: Type.Boolean(),
   is_delayed: Type.Boolean(),

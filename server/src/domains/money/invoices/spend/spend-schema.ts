@@ -2,17 +2,17 @@ import { Type, type Static } from "typebox";
 import { model } from "../../../../http/model.ts";
 
 export const SpendQuery = Type.Object({
-  start: Type.Optional(Type.Number({ description: "Unix time; 30 days before the end when left out." })),
-  end: Type.Optional(Type.Number({ description: "Unix time; now when left out." })),
+  start: Type.Optional(Type.Number()),
+  end: Type.Optional(Type.Number()),
 });
 
 const spent = {
   worker_count: Type.Integer({ description: "Instances that worked for it and were charged." }),
   amount: Type.Number({ description: "Dollars." }),
   amount_exact: Type.String({ description: "Dollars, exactly." }),
-  gpu: Type.String({ description: "Of it for devices, exactly." }),
-  disk: Type.String({ description: "Of it for storage, exactly." }),
-  bandwidth: Type.String({ description: "Of it for traffic, exactly." }),
+  gpu: Type.String(),
+  disk: Type.String(),
+  bandwidth: Type.String(),
   unpaid: Type.String({ description: "Dollars that were due besides, exactly." }),
 };
 
@@ -34,7 +34,7 @@ const answer = {
   success: Type.Literal(true),
   start: Type.Number(),
   end: Type.Number(),
-  total: Type.String({ description: "Dollars of all results, exactly." }),
+  total: Type.String(),
 };
 
 export const EndpointSpendResponse = Type.Object({ ...answer, results: Type.Array(EndpointSpend) });

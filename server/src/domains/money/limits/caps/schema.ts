@@ -10,30 +10,22 @@ const Scope = Type.Union([
   Type.Literal("instance"),
 ]);
 const Period = Type.Union([Type.Literal("day"), Type.Literal("month"), Type.Literal("total")], {
-  description: "Days and months of UTC; a total has no next period.",
+  description: "Days and months of UTC; a total never starts over",
 });
 const Dollars = (description: string) => Type.Number({ description });
 
 const Cap = model("Cap", {
   id: Type.Integer(),
   scope: Scope,
-  scope_id: Type.Integer({ description: "The id of the account, API key, endpoint group or instance." }),
+  scope_id: Type.Integer({ description: "Id of the account, API key, endpoint or instance" }),
   period: Period,
   limit: Dollars("Dollars that may be spent in one period."),
   spent: Dollars("Dollars charged in the present period."),
   held: Dollars("Dollars set aside for what runs now."),
   left: Dollars("Dollars that can still be set aside; 0 when the limit is reached."),
-  holds_from: Type.Number({
-    description:
-      "The time from which the limit holds, in seconds since the epoch. Use before it counts as spent and is charged in full, so spent may be above the limit. In the future while something runs that the limit cannot pay for: it is stopped first.",
-  }),
-  stops_at: Type.Union([Type.Number(), Type.Null()], {
-    description:
-      "The time at which running instances within this cap are stopped if costs stay as they are, in seconds since the epoch; null while nothing that costs anything runs.",
-  }),
-  resets_at: Type.Union([Type.Number(), Type.Null()], {
-    description: "The beginning of the next period, in seconds since the epoch; null for a total.",
-  }),
+  holds_from: Type.Number(),
+  stops_at: Type.Union([Type.Number(), Type.Null()]),
+  resets_at: Type.Union([Type.Number(), Type.Null()]),
 });
 
 export const Caps = Type.Object({ success: Type.Literal(true), caps: Type.Array(Cap) });
@@ -46,11 +38,11 @@ export const PutCapBody = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: MAX_ID,
-      description: "The id of the limited key, endpoint group or instance; optional for the account.",
+      description: "Id of the API key, endpoint or instance; for the account it may be left out",
     }),
   ),
   period: Period,
-  limit: Type.Number({ minimum: 0, maximum: MAX_DOLLARS, description: "Dollars that may be spent in one period." }),
+  limit: Type.Number({ minimum: 0, maximum: MAX_DOLLARS }),
 });
 export type PutCapBody = Static<typeof PutCapBody>;
 

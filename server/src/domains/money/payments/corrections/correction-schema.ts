@@ -4,12 +4,16 @@ import { MAX_DOLLARS } from "../../../../base/money.ts";
 
 const About = {
   user: Type.String({ minLength: 1, maxLength: 320, description: "E-mail address or id of the account" }),
-  reason: Type.String({ minLength: 1, maxLength: 500, description: "Why; it is on the account's statements" }),
+  reason: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description: "The reason, which stands on the account's statements",
+  }),
   reference: Type.String({
     minLength: 1,
     maxLength: 100,
     pattern: "^[\\x21-\\x7e]+$",
-    description: "Names the case, without spaces: under one reference an account has one entry, whoever asks again",
+    description: "Name of the case, without spaces; an account has one entry under each reference",
   }),
 };
 
@@ -27,7 +31,7 @@ export const CorrectionBody = Type.Object({
   }),
   side: Type.Optional(
     Type.Union([Type.Literal("credit"), Type.Literal("earnings")], {
-      description: "What is corrected: what the account spends as a renter, or has earned as a host",
+      description: "`credit`, which the account spends as a renter, or `earnings`, which it has as a host",
       default: "credit",
     }),
   ),

@@ -13,11 +13,7 @@ import { ADMIN_TAGS } from "../route-ports.ts";
 const ACCOUNTS_MAX = 500;
 
 const DisputesQuery = Type.Object({
-  all: Type.Optional(
-    Type.Union([Type.Literal("true"), Type.Literal("false")], {
-      description: "`true` shows accounts whose disputes were all won as well",
-    }),
-  ),
+  all: Type.Optional(Type.Union([Type.Literal("true"), Type.Literal("false")])),
 });
 const DisputesResponse = Type.Object({
   success: Type.Literal(true),
@@ -29,22 +25,18 @@ const DisputesResponse = Type.Object({
       won_count: Type.Integer({ description: "Disputes that were decided for the operator" }),
       disputed: Type.Number({ description: "Dollars of open and lost disputes" }),
       owed: Type.Number({ description: "Dollars that the account's credit is below zero" }),
-      payout_hold_id: Type.Union([Type.Integer(), Type.Null()], {
-        description: "The account is flagged while this hold is open; null once it was released",
-      }),
+      payout_hold_id: Type.Union([Type.Integer(), Type.Null()]),
       disputes: Type.Array(
         model("Dispute", {
-          reference: Type.String({ description: "What the payment provider calls it" }),
+          reference: Type.String(),
           payment_id: Type.Integer(),
           amount: Type.Number(),
           state: Type.Union([Type.Literal("open"), Type.Literal("lost"), Type.Literal("won")]),
-          opened_at: Type.Number({ description: "Unix time" }),
+          opened_at: Type.Number(),
           closed_at: Type.Union([Type.Number(), Type.Null()]),
         }),
-        { description: "Newest first" },
       ),
     }),
-    { description: "The account with the newest dispute first" },
   ),
 });
 

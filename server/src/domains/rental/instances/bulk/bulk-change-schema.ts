@@ -21,7 +21,7 @@ const Result = model("InstanceChange", {
 });
 
 export const BulkChangeAnswer = model("InstanceChanges", {
-  success: Type.Literal(true, { description: "The change was made to one instance at least." }),
+  success: Type.Literal(true, { description: "True when at least one of them was changed" }),
   msg: Type.String(),
   results: Type.Array(Result, { description: "One for each instance, in the order of the ids." }),
 });

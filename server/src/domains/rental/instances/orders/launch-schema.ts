@@ -21,7 +21,7 @@ export const LaunchBody = Type.Object(
     ),
     gpu_name: Type.Optional(Type.String({ maxLength: 256 })),
     num_gpus: Type.Optional(Type.Union([Type.Integer(), Type.String({ maxLength: 16 })])),
-    region: Type.Optional(Type.String({ maxLength: 256, description: "Two-letter country codes, with commas." })),
+    region: Type.Optional(Type.String({ maxLength: 256 })),
   },
   { additionalProperties: true },
 );
@@ -36,7 +36,7 @@ export const BulkBody = Type.Object(
 
 const Made = model("CreatedInstance", {
   ...CreateAnswer.properties,
-  msg: Type.Optional(Type.String({ description: "The reason why it waits instead of running." })),
+  msg: Type.Optional(Type.String()),
 });
 const Refused = model("RefusedOffer", {
   success: Type.Literal(false),

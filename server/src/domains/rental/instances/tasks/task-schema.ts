@@ -9,8 +9,8 @@ const ResultUrl = Type.String({
 
 export const LogsBody = Type.Object(
   {
-    tail: Type.Optional(Type.Union([Type.String(), Type.Integer()], { description: "Lines from the end; 1000." })),
-    filter: Type.Optional(Type.String({ description: "Only lines that contain this text." })),
+    tail: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
+    filter: Type.Optional(Type.String()),
     daemon_logs: Type.Optional(Flag),
   },
   { additionalProperties: true },
@@ -18,22 +18,19 @@ export const LogsBody = Type.Object(
 
 export const LogsAnswer = Type.Object({ success: Type.Literal(true), result_url: ResultUrl, msg: Type.String() });
 
-export const CommandBody = Type.Object(
-  { command: Type.String({ description: "ls, rm or du with arguments; at most 512 characters." }) },
-  { additionalProperties: true },
-);
+export const CommandBody = Type.Object({ command: Type.String() }, { additionalProperties: true });
 
 export const CommandAnswer = Type.Object({
   success: Type.Literal(true),
   result_url: ResultUrl,
-  writeable_path: Type.String({ description: "Paths of the host in the text; always empty." }),
+  writeable_path: Type.String(),
   msg: Type.String(),
 });
 
 export const SnapshotBody = Type.Object(
   {
     container_registry: Type.Optional(Type.String({ maxLength: 1024 })),
-    personal_repo: Type.Optional(Type.String({ maxLength: 1024, description: "With a tag, or it gets a new one." })),
+    personal_repo: Type.Optional(Type.String({ maxLength: 1024 })),
     docker_login_user: Type.Optional(Type.String()),
     docker_login_pass: Type.Optional(Type.String()),
     pause: Type.Optional(Flag),

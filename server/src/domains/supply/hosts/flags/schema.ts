@@ -6,37 +6,31 @@ const Success = Type.Literal(true);
 export const FlagParams = Type.Object({ id: Type.String() });
 
 export const FlagQuery = Type.Object({
-  open: Type.Optional(
-    Type.Union([Type.Literal("true"), Type.Literal("false")], {
-      description: "`true` shows open flags alone, `false` those that were cleared; without it both",
-    }),
-  ),
+  open: Type.Optional(Type.Union([Type.Literal("true"), Type.Literal("false")])),
 });
 
 const Flag = model("HostFlag", {
   id: Type.Integer(),
   host_id: Type.Integer(),
-  machine_id: Type.Union([Type.Integer(), Type.Null()], { description: "Null where no known machine is concerned" }),
-  kind: Type.String({ description: "docs/hosts.md lists the kinds" }),
-  msg: Type.String({ description: "One sentence that names the contradiction" }),
-  facts: Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Null()]), {
-    description: "The numbers that it was concluded from, as of the last time",
-  }),
-  since: Type.Number({ description: "When it was seen first, as Unix time" }),
-  last_at: Type.Number({ description: "When it was seen last, as Unix time" }),
-  seen_count: Type.Integer({ description: "How often it was seen" }),
+  machine_id: Type.Union([Type.Integer(), Type.Null()]),
+  kind: Type.String(),
+  msg: Type.String(),
+  facts: Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Null()])),
+  since: Type.Number({ description: "Time at which it was seen first, in seconds since the epoch" }),
+  last_at: Type.Number({ description: "Time at which it was seen last, in seconds since the epoch" }),
+  seen_count: Type.Integer({ description: "Number of times that it was seen" }),
   cleared_at: Type.Union([Type.Number(), Type.Null()]),
-  cleared_by: Type.Union([Type.Integer(), Type.Null()], { description: "The administrator who cleared it" }),
+  cleared_by: Type.Union([Type.Integer(), Type.Null()]),
   clear_reason: Type.Union([Type.String(), Type.Null()]),
 });
 export type Flag = Static<typeof Flag>;
 
 export const FlagsResponse = model("HostFlags", {
   success: Success,
-  flags: Type.Array(Flag, { description: "Newest first" }),
+  flags: Type.Array(Flag),
 });
 
 export const ClearFlagBody = Type.Object({
-  reason: Type.String({ minLength: 1, maxLength: 500, description: "Why; the host reads it" }),
+  reason: Type.String({ minLength: 1, maxLength: 500, description: "The reason, which the host reads" }),
 });
 export const ClearFlagResponse = Type.Object({ success: Success, flag: Flag });

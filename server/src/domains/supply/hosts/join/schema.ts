@@ -3,7 +3,7 @@ import { model } from "../../../../http/model.ts";
 
 const DAY_SECONDS = 86_400;
 const EXPIRY_MAX_DAYS = 30;
-const time = (description: string) => Type.Number({ description: `${description}, as Unix time` });
+const time = (description: string) => Type.Number({ description: `${description}, in seconds since the epoch` });
 const maybeTime = (description: string) => Type.Union([time(description), Type.Null()]);
 const Success = Type.Literal(true);
 
@@ -11,13 +11,13 @@ export const IdParams = Type.Object({ id: Type.String() });
 export const Done = Type.Object({ success: Success, msg: Type.String() });
 
 export const CreateJoinTokenBody = Type.Object({
-  name: Type.Optional(Type.String({ maxLength: 255, description: "What to call the machine that joins with it" })),
+  name: Type.Optional(Type.String({ maxLength: 255 })),
   expires_in_s: Type.Optional(
     Type.Integer({
       minimum: 60,
       maximum: EXPIRY_MAX_DAYS * DAY_SECONDS,
       default: DAY_SECONDS,
-      description: "How many seconds it can be used",
+      description: "Seconds for which it can be used",
     }),
   ),
 });
@@ -25,17 +25,17 @@ export const CreateJoinTokenBody = Type.Object({
 export const CreateJoinTokenResponse = Type.Object({
   success: Success,
   id: Type.Integer(),
-  token: Type.String({ description: "Shown this once" }),
-  expires_at: time("When it can no longer be used"),
+  token: Type.String(),
+  expires_at: time("Time from which it can no longer be used"),
 });
 
 export const JoinTokenRecord = model("JoinToken", {
   id: Type.Integer(),
   name: Type.String(),
-  created_at: time("When it was made"),
-  expires_at: time("When it can no longer be used"),
+  created_at: time("Time of creation"),
+  expires_at: time("Time from which it can no longer be used"),
   used_at: maybeTime("When a machine joined with it"),
-  credential_id: Type.Union([Type.Integer(), Type.Null()], { description: "The agent credential that came of it" }),
+  credential_id: Type.Union([Type.Integer(), Type.Null()]),
 });
 export type JoinTokenRecord = Static<typeof JoinTokenRecord>;
 export const JoinTokensResponse = Type.Object({ success: Success, tokens: Type.Array(JoinTokenRecord) });
@@ -43,19 +43,19 @@ export const JoinTokensResponse = Type.Object({ success: Success, tokens: Type.A
 export const CredentialRecord = model("AgentCredential", {
   id: Type.Integer(),
   name: Type.String(),
-  is_own_agent: Type.Boolean({ description: "Of the agent that the server starts itself" }),
-  created_at: time("When its machine joined"),
+  is_own_agent: Type.Boolean({ description: "True for the agent that the server starts itself" }),
+  created_at: time("Time at which its machine joined"),
   revoked_at: maybeTime("Since when it opens nothing"),
   machines: Type.Array(
     model("JoinedMachine", {
       id: Type.Integer(),
-      host_key: Type.String({ description: "How its agent names it" }),
+      host_key: Type.String(),
       hostname: Type.String(),
       is_simulated: Type.Boolean(),
       is_connected: Type.Boolean(),
-      last_seen_at: time("When its agent last reported"),
+      last_seen_at: time("Time of the agent's last report"),
       clone_noticed_at: maybeTime("When a copy of its credential was last refused"),
-      gpu_problems: Type.Array(Type.String(), { description: "GPUs that are out of the market now, and why" }),
+      gpu_problems: Type.Array(Type.String()),
     }),
   ),
 });
@@ -64,29 +64,26 @@ export const CredentialsResponse = Type.Object({ success: Success, credentials: 
 
 const PRINTABLE = "^[\\x21-\\x7e]+$";
 export const JoinBody = Type.Object({
-  token: Type.String({ minLength: 1, maxLength: 256, description: "A join token" }),
+  token: Type.String({ minLength: 1, maxLength: 256 }),
   host_key: Type.String({
     minLength: 1,
     maxLength: 100,
     pattern: "^[A-Za-z0-9._-]+$",
-    description: "Names the machine",
   }),
   fingerprint: Type.String({
     minLength: 1,
     maxLength: 128,
     pattern: PRINTABLE,
-    description: "Made from hardware and installed system; the credential is good with it only",
   }),
   nonce: Type.String({
     minLength: 16,
     maxLength: 128,
     pattern: PRINTABLE,
-    description: "Random; a repetition with it, within ten minutes, is answered like the first request",
   }),
-  name: Type.Optional(Type.String({ maxLength: 255, description: "Host name, for lists" })),
+  name: Type.Optional(Type.String({ maxLength: 255 })),
 });
 
 export const JoinResponse = Type.Object({
   success: Success,
-  credential: Type.String({ description: "What the agent connects with from now on" }),
+  credential: Type.String(),
 });

@@ -8,10 +8,10 @@ export const MachineParams = Type.Object({ id: Type.String() });
 
 const ReliabilityDay = model("ReliabilityDay", {
   day: Type.Integer({ description: "Days since 1970-01-01, UTC" }),
-  online_ms: ms("How long it was connected"),
-  offline_ms: ms("How long it was away although it was listed or rented, without announced maintenance"),
-  offline_rented_ms: ms("Of that, in proportion to the share of its devices that renters held"),
-  maintenance_ms: ms("How long it was away in a maintenance that was announced an hour ahead"),
+  online_ms: ms("Time that it was connected"),
+  offline_ms: ms("Time that it was away without announced maintenance, although it was listed or rented"),
+  offline_rented_ms: ms("The part of that time in proportion to the share of its GPUs that renters held"),
+  maintenance_ms: ms("Time that it was away in a maintenance that was announced an hour ahead"),
   starts_succeeded: Type.Integer({ description: "Runs of instances that began" }),
   starts_failed: Type.Integer({
     description: "Runs that did not, by its own fault; of each renter at most one in an hour",
@@ -22,11 +22,13 @@ export const ReliabilityResponse = model("MachineReliability", {
   success: Success,
   machine_id: Type.Integer(),
   reliability: Type.Number({ description: "From 0 to 1, of the days below, cut off after four decimals" }),
-  shown_reliability: Type.Number({ description: "What offers show; it follows within ten minutes" }),
-  formula: Type.String({ description: "docs/reliability.md says how it is computed" }),
+  shown_reliability: Type.Number({
+    description: "Reliability that offers show, from 0 to 1; it follows within ten minutes",
+  }),
+  formula: Type.String(),
   window_days: Type.Integer(),
   terms: model("ReliabilityTerms", {
-    prior_ms: ms("What it is believed before it has shown anything, at 0.6"),
+    prior_ms: ms("Time with which every machine begins, at a reliability of 0.6"),
     online_ms: ms("Time online"),
     offline_ms: ms("Time offline, with maintenance beyond 24 hours"),
     offline_rented_extra_ms: ms("Three times the rented part of it"),
@@ -50,7 +52,7 @@ const STANDING = {
 export const VerificationResponse = model("MachineVerification", {
   success: Success,
   ...STANDING,
-  msg: Type.String({ description: "One sentence" }),
+  msg: Type.String(),
   checks: Type.Array(
     model("VerificationCheck", {
       name: Type.String(),
@@ -69,13 +71,16 @@ export const VerificationResponse = model("MachineVerification", {
         description: "The best that a server measured within a week, in Mbit/s: the line carries at least that",
       }),
       measured_inet_down: Type.Union([Type.Number(), Type.Null()]),
-      measured_at: Type.Union([Type.Number(), Type.Null()], { description: "When it was measured last, as Unix time" }),
-      measured_count: Type.Integer({ description: "How often it was measured within a week" }),
+      measured_at: Type.Union([Type.Number(), Type.Null()], {
+        description: "Time of the last measurement, in seconds since the epoch; null when there was none",
+      }),
+      measured_count: Type.Integer({ description: "Number of measurements within a week" }),
     },
     { description: "The line as it is declared and as it was measured; simulated machines are not measured" },
   ),
   rests_until: Type.Union([Type.Number(), Type.Null()], {
-    description: "Until when it is not rented out since its last starts failed, as Unix time",
+    description:
+      "Time until which it is not rented out because its last starts failed, in seconds since the epoch; null when it is rented out",
   }),
   rest_reason: Type.Union([Type.String(), Type.Null()]),
 });
