@@ -61,20 +61,24 @@ export function renderApiPage(document: object): string {
   const groups = Map.groupBy(entries, ({ operation }) => operation.tags?.[0] ?? "Other");
   const notes = new Map(tags.map(({ name, description }) => [name, description ?? ""]));
   const names = [...groups.keys()].toSorted();
-  const links = [...names, "Models"].map((name) => `<a href="#${idOf(name)}">${escape(name)}</a>`).join("");
+  const links = [...names, "Failures", "Models"].map((name) => `<a href="#${idOf(name)}">${escape(name)}</a>`).join("");
   const sections = names.map((name) => {
-    const operations = (groups.get(name) ?? []).map((entry) => renderOperation(entry, components.responses ?? {}));
+    const operations = (groups.get(name) ?? []).map((entry) => renderOperation(entry));
     return `<h2 id="${idOf(name)}">${escape(name)}</h2><p>${prose(notes.get(name) ?? "")}</p>${operations.join("")}`;
   });
+  const failures = Object.entries(components.responses ?? {}).map(
+    ([name, one]) => `<div id="response-${escape(name)}">${renderResponse(name, one)}</div>`,
+  );
   const models = Object.entries(components.schemas ?? {}).map(([name, schema]) => renderModel(name, schema));
   return `<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1"><title>Berth API</title><style>${STYLE}</style></head>
 <body><h1>Berth API</h1><p>Send your key as <code>Authorization: Bearer KEY</code>. Bodies are JSON, amounts are dollars,
 times are seconds since the epoch unless they say otherwise. The same as data: <a href="/openapi.json">openapi.json</a>.</p>
-<nav>${links}</nav>${sections.join("")}<h2 id="models">Models</h2>${models.join("")}</body></html>`;
+<nav>${links}</nav>${sections.join("")}<h2 id="failures">Failures</h2>
+${failures.join("")}<h2 id="models">Models</h2>${models.join("")}</body></html>`;
 }
 
-function renderOperation({ path, method, operation }: Entry, shared: Readonly<Record<string, Response>>): string {
+function renderOperation({ path, method, operation }: Entry): string {
   const isOpen = operation.security?.length === 0;
   const rows = (operation.parameters ?? []).map(({ name, in: place, required, schema, description }) =>
     rowOf({ name, isRequired: required === true, schema: { ...schema, ...(description && { description }) }, place }),
@@ -82,16 +86,23 @@ function renderOperation({ path, method, operation }: Entry, shared: Readonly<Re
   const bodies = Object.entries(operation.requestBody?.content ?? {}).map(([type, media]) =>
     renderMedia("Request", type, media),
   );
-  const answers = Object.entries(operation.responses ?? {}).map(([status, response]) => {
-    const known = response.$ref === undefined ? response : shared[nameOf(response.$ref)];
-    const title = `Response ${status}: ${known?.description ?? ""}`;
-    const media = Object.entries(known?.content ?? {});
-    return media.length === 0 ? heading(title) : media.map(([type, one]) => renderMedia(title, type, one)).join("");
-  });
+  const responses = Object.entries(operation.responses ?? {});
+  const answers = responses.map(([status, one]) => (one.$ref === undefined ? renderResponse(status, one) : ""));
+  const failures = responses.flatMap(([status, { $ref }]) => ($ref === undefined ? [] : [failureLink(status, $ref)]));
   return `<details id="${escape(operation.operationId ?? "")}"><summary><code><span class="method">${method.toUpperCase()}</span>
 ${escape(path)}</code> — ${escape(operation.summary ?? "")}${isOpen ? '<span class="open">no key needed</span>' : ""}</summary>
 <p>${prose(operation.description ?? "")}</p>${rows.length === 0 ? "" : `${heading("Parameters")}${table(rows)}`}
-${bodies.join("")}${answers.join("")}</details>`;
+${bodies.join("")}${answers.join("")}${failures.length === 0 ? "" : `<p>Failures: ${failures.join(", ")}</p>`}</details>`;
+}
+
+function failureLink(status: string, reference: string): string {
+  return `<a href="#response-${nameOf(reference)}">${escape(status)}</a>`;
+}
+
+function renderResponse(status: string, { description = "", content = {} }: Response): string {
+  const title = `Response ${status}: ${description}`;
+  const media = Object.entries(content);
+  return media.length === 0 ? heading(title) : media.map(([type, one]) => renderMedia(title, type, one)).join("");
 }
 
 /** A request or an answer: the name of its model, and an example. */
