@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { sshBlob } from "../support/ssh-keys.ts";
 import type { ApiOperation, JsonSchema } from "./openapi.ts";
 
 /** A request as a client of unknown intent might send it. */
@@ -113,6 +114,15 @@ const BY_NAME: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   env: fc.oneof(launchFlags, fc.dictionary(anyText, anyJson, { maxKeys: 3 })),
   image: fc.constantFrom("alpine", "ubuntu:24.04", "a/b:c@sha256:x", "UPPER", "registry.example:5000/x", "-x", "a b"),
   runtype: fc.constantFrom("args", "ssh", "jupyter", "ssh_direc ssh_proxy", "nothing"),
+  ssh_key: fc.oneof(
+    fc.integer({ min: 0, max: 20 }).map((number) => sshKeyOf(number)),
+    anyText,
+  ),
+  key: fc.constantFrom("TOKEN", "token_2", "HF_TOKEN", "PATH", "1x", ""),
+  value: fc.constantFrom("abc", "a b", "x-1.2_3", ""),
+  file_hash: fc.constantFrom("ab".repeat(32), "cd".repeat(32), "x"),
+  file_size: fc.constantFrom(1, 20_480, 0, 1e15),
+  month: fc.constantFrom("2026-03", "2026-13", "03/2026"),
   type: fc.constantFrom("ondemand", "bid", "local_volume", "all_volume", "nothing"),
   allocated_storage: fc.constantFrom(8, 40, "5", -1),
   target_reliability: fc.constantFrom(0.5, 0.9, 2),
@@ -137,6 +147,11 @@ const BY_NAME: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   sdate: anyText,
   edate: anyText,
 };
+
+/** The same key for the same number, so that a seed sends the same requests again. */
+function sshKeyOf(number: number): string {
+  return `ssh-ed25519 ${sshBlob("ssh-ed25519", Buffer.alloc(32, number + 1)).toString("base64")} fuzz`;
+}
 
 function smallId(): fc.Arbitrary<number> {
   return fc.integer({ min: 1, max: 12 });
