@@ -57,7 +57,7 @@ function describeOperation(operation: Operation, describer: Describer, shared: R
     ...others,
     ...(parameters && { parameters: parameters.map((parameter) => describeParameter(name, parameter, describer)) }),
     ...(requestBody && {
-      requestBody: { required: true, ...requestBody, content: bodyOf(name, requestBody, describer) },
+      requestBody: { required: isNeeded(requestBody), content: bodyOf(name, requestBody, describer) },
     }),
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, response]) => {
