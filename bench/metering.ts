@@ -14,7 +14,7 @@ import { seedInstances, TRAFFIC_EVERY, type SeededInstance } from "./support/see
 import { seedMachines, seedUsers } from "./support/seed.ts";
 import { prepareSettleControl, settleOneByOne } from "./support/settle-control.ts";
 import { SpeakingMachines } from "./support/speaking-machines.ts";
-import { makeDue } from "../server/src/domains/rental/instances/settle-store.ts";
+import { makeDue } from "../server/src/domains/money/tabs/index.ts";
 
 const DEFAULTS = {
   machines: 10_000,

@@ -87,7 +87,7 @@ async function makeEndpoint(server: BenchServer, user: BenchUser, workers: numbe
   const hosts = Math.ceil(workers / GPUS_PER_HOST);
   const machineIds = await seedMachines(server.database, { hosts, gpusPerHost: GPUS_PER_HOST });
   const instances = await seedInstances(server.database, { machineIds, renterIds: [user.id], startAt });
-  await pool.query("update instances set settle_at = $1", [new Date(startAt.getTime() + SETTLED_LATER_MS)]);
+  await pool.query("update instance_tabs set settle_at = $1", [new Date(startAt.getTime() + SETTLED_LATER_MS)]);
   await pool.query(
     `insert into endpoint_workers (instance_id, endpoint_group_id, machine_id, state, created_at, url, started_at,
        ready_at, ready_generation, reported_at, claimed_perf)

@@ -88,7 +88,8 @@ async function readInstances({ pool }: Database): Promise<readonly InstanceRow[]
       coalesce(l.n, 0) as lease_count, coalesce(e.n, 0) as event_count, coalesce(r.n, 0) as run_count,
       coalesce(k.n, 0) as key_count
     from instances i
-    left join ledger_holds h on h.id = i.hold_id and h.state = 'pending' and (h.cause ->> 'instance_id')::integer = i.id
+    left join instance_tabs t on t.instance_id = i.id
+    left join ledger_holds h on h.id = t.hold_id and h.state = 'pending' and (h.cause ->> 'instance_id')::integer = i.id
     left join (
       select instance_id, machine_id, generation, count(*)::integer as n from leases where released_at is null
       group by instance_id, machine_id, generation

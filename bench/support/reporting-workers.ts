@@ -50,7 +50,8 @@ export async function seedReportingWorkers(
   await seedInstances(server.database, { machineIds, renterIds: [user.id], startAt });
   await pool.query(`update machines set facts = facts || jsonb_build_object('public_ipaddr', $1::text)`, [ADDRESS]);
   await pool.query(
-    `update instances set settle_at = $1, observed_ports = jsonb_build_object('3000/tcp', ${PORT_FIRST} + id % 50000)`,
+    `with tabs as (update instance_tabs set settle_at = $1)
+     update instances set observed_ports = jsonb_build_object('3000/tcp', ${PORT_FIRST} + id % 50000)`,
     [new Date(startAt.getTime() + SETTLED_LATER_MS)],
   );
   const made = await seedEndpoints(server, user, endpoints);

@@ -25,12 +25,11 @@ export async function seedInstances(
   await pool.query(
     `insert into instances (user_id, machine_id, offer_id, is_bid, price_nanos_per_hour, storage_nanos_per_gb_month,
        inet_up_nanos_per_gb, inet_down_nanos_per_gb, device_count, disk_bytes, launch, desired, phase, phase_cause,
-       phase_since_at, generation, observed_generation, observed_state, observed_at, created_at, end_at, metered_from_at,
-       settle_at)
+       phase_since_at, generation, observed_generation, observed_state, observed_at, created_at, end_at)
      select ($2::integer[])[1 + n % cardinality($2::integer[])], machine_id, offer_id, false,
        300000000 + n % 97 * 1000000, 150000000, case when n % ${TRAFFIC_EVERY} = 0 then 10000000 else 0 end,
        case when n % ${TRAFFIC_EVERY} = 0 then 5000000 else 0 end, 1, 16000000000, '{}', 'running', 'running',
-       'container_running', $3, 1, 1, 'running', $3, $3, $3::timestamptz + interval '300 days', $3, $3
+       'container_running', $3, 1, 1, 'running', $3, $3, $3::timestamptz + interval '300 days'
      from (
        select d.machine_id, (row_number() over (order by d.position, d.machine_id))::integer as n, offer.id as offer_id
        from devices d
@@ -38,6 +37,11 @@ export async function seedInstances(
        where d.machine_id = any($1::integer[])
      ) as wanted`,
     [machineIds, renterIds, startAt],
+  );
+  await pool.query(
+    `insert into instance_tabs (instance_id, user_id, metered_from_at, settle_at)
+     select id, user_id, $1, $1 from instances order by id`,
+    [startAt],
   );
   await pool.query(
     `insert into leases (device_id, machine_id, instance_id, generation, is_bid, price_nanos_per_device_hour, granted_at)

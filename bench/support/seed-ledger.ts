@@ -158,7 +158,10 @@ async function concludeFacts(pool: pg.Pool, endAt: Date): Promise<void> {
     [endAt],
   );
   await pool.query(
-    `update instances set storage_charged_until_at = $1, settle_at = $1::timestamptz + interval '1 hour', observed_at = $1`,
+    `with tabs as (
+       update instance_tabs set storage_charged_until_at = $1, settle_at = $1::timestamptz + interval '1 hour'
+     )
+     update instances set observed_at = $1`,
     [endAt],
   );
   await pool.query("update machines set last_seen_at = $1, lease_until_at = $1::timestamptz + interval '1 hour'", [

@@ -2,7 +2,7 @@ import type pg from "pg";
 import type { Database } from "../../server/src/db/connect.ts";
 
 /** Copied with what is in them, and with their indexes. */
-const FILLED = ["instances", "instance_runs", "ledger_accounts"] as const;
+const FILLED = ["instances", "instance_tabs", "instance_runs", "ledger_accounts"] as const;
 /** Copied empty, which favours the control. */
 const EMPTY = ["ledger_transfers", "ledger_holds", "charge_lines"] as const;
 
@@ -42,8 +42,8 @@ export async function settleOneByOne({ pool }: Database, count: number): Promise
   const client = await pool.connect();
   try {
     const { rows } = await client.query<Row>(
-      `select i.id, i.hold_id, i.user_id, m.host_id, i.machine_id, payer.id as payer, earner.id as earner
-       from bench_instances i join machines m on m.id = i.machine_id
+      `select i.id, t.hold_id, i.user_id, m.host_id, i.machine_id, payer.id as payer, earner.id as earner
+       from bench_instances i join bench_instance_tabs t on t.instance_id = i.id join machines m on m.id = i.machine_id
        join bench_ledger_accounts payer on payer.user_id = i.user_id and payer.kind = 'credit'
        join bench_ledger_accounts earner on earner.user_id = m.host_id and earner.kind = 'earnings'
        order by i.id limit $1`,
@@ -105,7 +105,7 @@ async function settleOne(client: pg.PoolClient, row: Row): Promise<void> {
   await query("charged", "update bench_instance_runs set charged_running_ms = running_ms where instance_id = $1", [
     row.id,
   ]);
-  await query("settled", "update bench_instances set hold_id = $2, settle_at = $3 where id = $1", [
+  await query("settled", "update bench_instance_tabs set hold_id = $2, settle_at = $3 where instance_id = $1", [
     row.id,
     hold.rows[0].id,
     now,

@@ -364,10 +364,11 @@ class Market {
                 where l.released_at is null and i.phase in ('scheduled', 'stopped', 'ended'))::int as leases,
          (select count(*) from instances i where i.phase in ('starting', 'running') and i.device_count <>
             (select count(*) from leases l where l.instance_id = i.id and l.released_at is null))::int as without_devices,
-         (select count(*) from instances i left join ledger_holds h on h.id = i.hold_id
+         (select count(*) from instances i left join instance_tabs t on t.instance_id = i.id
+            left join ledger_holds h on h.id = t.hold_id
            where i.phase in ('starting', 'running') and h.state is distinct from 'pending')::int as without_hold,
          (select count(*) from ledger_holds h where h.state = 'pending' and not exists
-            (select from instances i where i.hold_id = h.id))::int as orphaned_holds`,
+            (select from instance_tabs t where t.hold_id = h.id))::int as orphaned_holds`,
     );
     assert.deepEqual(strays, { leases: 0, without_devices: 0, without_hold: 0, orphaned_holds: 0 });
   }

@@ -287,9 +287,10 @@ export class CheatsWorld {
    */
   private async dueTimes(hosts: readonly CheatHost[]): Promise<ReadonlyMap<number, number>> {
     const { rows } = await this.app.env.pool.query<{ id: number; due: Date }>(
-      `select i.machine_id as id, min(i.settle_at) as due from instances i join ledger_holds h on h.id = i.hold_id
+      `select i.machine_id as id, min(t.settle_at) as due
+       from instances i join instance_tabs t on t.instance_id = i.id join ledger_holds h on h.id = t.hold_id
        where i.machine_id = any($1::integer[])
-         and (h.amount_nanos < i.price_nanos_per_hour / 6 or i.settle_at <= $2::timestamptz) group by 1`,
+         and (h.amount_nanos < i.price_nanos_per_hour / 6 or t.settle_at <= $2::timestamptz) group by 1`,
       [hosts.map(({ machineId }) => machineId), this.clock.now()],
     );
     return new Map(rows.map(({ id, due }) => [id, due.getTime()]));

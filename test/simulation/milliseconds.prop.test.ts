@@ -249,7 +249,7 @@ async function longOutage(play: Play, pick: number): Promise<void> {
 }
 
 async function settle({ world }: Play): Promise<void> {
-  for (const table of ["instances", "volumes"]) {
+  for (const table of ["instance_tabs", "volumes"]) {
     await world.env.pool.query(`update ${table} set settle_at = $1 where settle_at > $1`, [world.clock.now()]);
   }
   for (const loop of ["settle-runs", "settle-volumes", "return-deposits"]) await world.runLoop(loop);

@@ -177,7 +177,7 @@ export class MonthWorld {
   /** When the next instance is to be settled, if that is soon. */
   private async soonDueMs(nowMs: number): Promise<number> {
     const { rows } = await this.pool.query<{ due_ms: number | null }>(
-      `select extract(epoch from min(settle_at))::float8 * 1000 as due_ms from instances
+      `select extract(epoch from min(settle_at))::float8 * 1000 as due_ms from instance_tabs
        where settle_at > $1 and settle_at <= $2`,
       [new Date(nowMs), new Date(nowMs + SETTLE_SOON_MS)],
     );

@@ -256,7 +256,10 @@ async function assertBooks({ database, pool }: TestDatabase, now: Date): Promise
        select id from ledger_holds where state = 'pending'
          and id not in (select hold_id from volumes where hold_id is not null)
      ) h
-     full join (select id, phase, hold_id, settle_at from instances where hold_id is not null) i on i.hold_id = h.id
+     full join (
+       select i.id, i.phase, t.hold_id, t.settle_at
+       from instance_tabs t join instances i on i.id = t.instance_id where t.hold_id is not null
+     ) i on i.hold_id = h.id
      where h.id is null or i.id is null
        or (i.phase in ('stopped', 'ended') and (i.settle_at is null or i.settle_at > $1))`,
     [now],

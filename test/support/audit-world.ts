@@ -137,8 +137,10 @@ async function bringUp(
   }: { readonly id: InstanceId; readonly machineId: MachineId; readonly position: number; readonly begin: Date },
 ): Promise<void> {
   await sql(
-    `update instances set phase = 'running', generation = 1, metered_from_at = $2, storage_charged_until_at = $2,
-       settle_at = $2, price_nanos_per_hour = 1000000000, storage_nanos_per_gb_month = 150000000,
+    `with tab as (
+       update instance_tabs set metered_from_at = $2, storage_charged_until_at = $2, settle_at = $2 where instance_id = $1
+     )
+     update instances set phase = 'running', generation = 1, price_nanos_per_hour = 1000000000, storage_nanos_per_gb_month = 150000000,
        inet_up_nanos_per_gb = 2000000, inet_down_nanos_per_gb = 3000000, disk_bytes = 10000000000, end_at = $3
      where id = $1`,
     [id, begin, new Date(begin.getTime() + 1000 * HOUR_MS)],
@@ -204,7 +206,7 @@ async function live(world: AuditWorld, inTx: <T>(work: (tx: Tx) => Promise<T>) =
       }),
     );
     if (hold.kind !== "placed") throw new Error("the hold was not placed");
-    await sql("update instances set hold_id = $2 where id = $1", [id, hold.holdId]);
+    await sql("update instance_tabs set hold_id = $2 where instance_id = $1", [id, hold.holdId]);
   }
 }
 
@@ -255,7 +257,7 @@ export async function passHour(world: AuditWorld, price: bigint): Promise<void> 
     `update instance_runs set charged_running_ms = running_ms, charged_received_bytes = received_bytes,
        charged_sent_bytes = sent_bytes`,
   );
-  await sql("update instances set storage_charged_until_at = $1", [toAt]);
+  await sql("update instance_tabs set storage_charged_until_at = $1", [toAt]);
   await sql("update volumes set storage_charged_until_at = $1", [toAt]);
 }
 

@@ -3,7 +3,7 @@ import type { TestApp } from "./app.ts";
 
 /** Settles all that could ever become due as if its time had come; returns what the loop says of it. */
 export async function settleNow(world: TestApp): Promise<unknown> {
-  await world.env.pool.query("update instances set settle_at = $1 where settle_at > $1", [world.clock.now()]);
+  await world.env.pool.query("update instance_tabs set settle_at = $1 where settle_at > $1", [world.clock.now()]);
   return world.runLoop("settle-runs");
 }
 
@@ -37,8 +37,8 @@ export async function assertLines({ env }: Pick<TestApp, "env">): Promise<void> 
        where l.instance_id = run.instance_id and l.generation = run.generation and l.component = 'gpu'
      ), 0)
      union all
-     select 'before it ran', l.id::text from charge_lines l join instances i on i.id = l.instance_id
-     where l.from_at < i.metered_from_at or i.metered_from_at is null
+     select 'before it ran', l.id::text from charge_lines l join instance_tabs t using (instance_id)
+     where l.from_at < t.metered_from_at or t.metered_from_at is null
      union all
      select 'transfer', l.id::text from charge_lines l left join ledger_transfers t on t.id = l.transfer_id
      where l.amount_nanos is distinct from coalesce(t.amount_nanos, 0)

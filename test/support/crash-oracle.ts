@@ -66,7 +66,8 @@ export async function auditBooks(world: CrashWorld): Promise<Findings> {
 async function untilSettled(world: CrashWorld): Promise<void> {
   const left = async () =>
     world.berth.sql(
-      `select 'instance' as kind, id, phase, settle_at from instances where phase <> 'ended' or settle_at is not null
+      `select 'instance' as kind, id, phase, settle_at from instances join instance_tabs on instance_id = id
+       where phase <> 'ended' or settle_at is not null
        union all select 'volume', id, problem, settle_at from volumes where deleted_at is null or settle_at is not null
        union all select 'fault', instance_id, reason, at from host_faults where settled_at is null`,
     );

@@ -73,7 +73,7 @@ export async function anInstanceRow(tx: Tx, userId: UserId, machineId: MachineId
     with offer as (
       insert into offers (machine_id, device_count, created_at, retired_at)
       values (${machineId}, 1, ${tx.now}, ${tx.now}) returning id
-    )
+    ), made as (
     insert into instances (
       user_id, machine_id, offer_id, is_bid, price_nanos_per_hour, storage_nanos_per_gb_month, inet_up_nanos_per_gb,
       inet_down_nanos_per_gb, device_count, disk_bytes, launch, desired, phase, phase_cause, phase_since_at, created_at,
@@ -81,7 +81,9 @@ export async function anInstanceRow(tx: Tx, userId: UserId, machineId: MachineId
     )
     select ${userId}, ${machineId}, id, false, 0, 0, 0, 0, 1, 1, '{}', 'running', 'scheduled', 'test', ${tx.now},
       ${tx.now}, ${tx.now}
-    from offer returning id
+    from offer returning id, user_id
+    )
+    insert into instance_tabs (instance_id, user_id) select id, user_id from made returning instance_id as id
   `.execute(tx.db);
   const [row] = rows;
   if (row === undefined) throw new Error("no instance was made");

@@ -78,9 +78,9 @@ export type StoredInstance = {
 /** The rows behind an instance, whoever owns it. */
 export async function stored({ env }: TestApp, id: number): Promise<StoredInstance> {
   const { rows } = await env.pool.query<StoredInstance>(
-    `select phase, desired, generation, phase_cause as cause, hold_id as hold,
+    `select phase, desired, generation, phase_cause as cause, t.hold_id as hold,
        (select count(*)::integer from leases where instance_id = i.id and released_at is null) as leases
-     from instances i where id = $1`,
+     from instances i join instance_tabs t on t.instance_id = i.id where id = $1`,
     [id],
   );
   assert.ok(rows[0], `no instance ${id}`);

@@ -629,6 +629,17 @@ export type InstanceSshKeysTable = {
   created_at: Date;
 };
 
+export type InstanceTabsTable = {
+  instance_id: InstanceId;
+  user_id: UserId;
+  is_free: Generated<boolean>;
+  hold_id: bigint | null;
+  metered_from_at: Date | null;
+  storage_charged_until_at: Date | null;
+  settle_at: Date | null;
+  unsettled_since_at: Date | null;
+};
+
 export type InstancesTable = {
   id: Generated<InstanceId>;
   user_id: UserId;
@@ -656,7 +667,6 @@ export type InstancesTable = {
   observed_status_msg: Generated<string>;
   observed_ports: ColumnType<unknown, string | undefined, string>;
   observed_at: Date | null;
-  hold_id: bigint | null;
   created_at: Date;
   end_at: Date;
   ended_at: Date | null;
@@ -667,9 +677,6 @@ export type InstancesTable = {
   displaced_at: Date | null;
   discount_ppm: Generated<number>;
   claimed_at: Date | null;
-  metered_from_at: Date | null;
-  storage_charged_until_at: Date | null;
-  settle_at: Date | null;
   cap_scopes: Generated<string[]>;
   told_end_at: Date | null;
   traffic_limit_nanos: bigint | null;
@@ -677,7 +684,6 @@ export type InstancesTable = {
   traffic_left_nanos: bigint | null;
   traffic_left_at_ms: Generated<bigint>;
   traffic_reached_at: Date | null;
-  unsettled_since_at: Date | null;
 };
 
 export type InvitationMailsTable = {
@@ -1560,6 +1566,7 @@ export type Tables = {
   instance_events: InstanceEventsTable;
   instance_runs: InstanceRunsTable;
   instance_ssh_keys: InstanceSshKeysTable;
+  instance_tabs: InstanceTabsTable;
   instances: InstancesTable;
   invitation_mails: InvitationMailsTable;
   invoice_document_clock: InvoiceDocumentClockTable;

@@ -276,7 +276,7 @@ const MISTAKES: readonly Mistake[] = [
   bySql(
     "time in touch that was not charged",
     "coverage",
-    `update instances set storage_charged_until_at = storage_charged_until_at - interval '1 minute'`,
+    `update instance_tabs set storage_charged_until_at = storage_charged_until_at - interval '1 minute'`,
     /do not add up to the time/,
   ),
   onLine("another state than it was in", "coverage", "state = 'stopped'", /another state/, FIRST_DISK),
@@ -327,17 +327,17 @@ const MISTAKES: readonly Mistake[] = [
     what: "a hold that no instance names",
     check: "holds",
     problem: /no live instance names it/,
-    plant: ({ sql, instanceId }) => sql("update instances set hold_id = null where id = $1", [instanceId]),
+    plant: ({ sql, instanceId }) => sql("update instance_tabs set hold_id = null where instance_id = $1", [instanceId]),
   },
   {
     what: "one hold that two instances name",
     check: "holds",
     problem: /several instances name it/,
     plant: ({ sql, instanceId, reservedId }) =>
-      sql("update instances set hold_id = (select hold_id from instances where id = $1) where id = $2", [
-        instanceId,
-        reservedId,
-      ]),
+      sql(
+        "update instance_tabs set hold_id = (select hold_id from instance_tabs where instance_id = $1) where instance_id = $2",
+        [instanceId, reservedId],
+      ),
   },
   {
     what: "a closed hold that an instance names",
@@ -349,7 +349,8 @@ const MISTAKES: readonly Mistake[] = [
         "update ledger_holds set state = 'released', closed_at = created_at where state = 'pending'",
       ),
   },
-  bySql("an instance that is never due", "schedules", "update instances set settle_at = null", /it may still cost/),
+  bySql("an instance that is never due", "schedules", "update instance_tabs set settle_at = null", /it may still cost/),
+  bySql("an instance without a tab", "schedules", "delete from instance_tabs", /instance \d+: it may still cost/),
   bySql("a volume that is never due", "schedules", "update volumes set settle_at = null", /volume \d+: it may still/),
 ];
 

@@ -28,7 +28,7 @@ async function aRush(world: TestApp, hosts: readonly FakeHost[], renter: TestCal
   let capped = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     world.clock.jump(MINUTE_MS);
-    await pool.query("update instances set settle_at = $1 where settle_at > $1", [world.clock.now()]);
+    await pool.query("update instance_tabs set settle_at = $1 where settle_at > $1", [world.clock.now()]);
     const answers = await Promise.all([
       ...ids.map((id, index) => {
         switch ((index + round) % 5) {

@@ -115,7 +115,7 @@ async function act(market: Market, { kind, pick, skewMs, passMs }: Step): Promis
   clock.jump(passMs);
   clock.skewMs = skewMs;
   const makeAllDue = () =>
-    world.env.pool.query("update instances set settle_at = $1 where settle_at > $1", [clock.now()]);
+    world.env.pool.query("update instance_tabs set settle_at = $1 where settle_at > $1", [clock.now()]);
   const rentAt = async (price?: number) => {
     if ((await world.offersOf(host)).get(1) === undefined) return;
     const answer = await askFor(world, user, host, price === undefined ? {} : { price });
@@ -179,9 +179,10 @@ async function finish(market: Market): Promise<void> {
     for (const name of [...LOOPS, "settle-runs"]) await world.runLoop(name);
   }
   const { rows } = await world.env.pool.query(
-    `select i.id, i.phase, i.settle_at, r.generation, r.charged_running_ms, r.running_ms
-     from instances i left join instance_runs r on r.instance_id = i.id and r.charged_running_ms < r.running_ms
-     where i.phase <> 'ended' or i.settle_at is not null or r.generation is not null`,
+    `select i.id, i.phase, t.settle_at, r.generation, r.charged_running_ms, r.running_ms
+     from instances i join instance_tabs t on t.instance_id = i.id
+     left join instance_runs r on r.instance_id = i.id and r.charged_running_ms < r.running_ms
+     where i.phase <> 'ended' or t.settle_at is not null or r.generation is not null`,
   );
   assert.deepEqual(rows, [], "something is not over, or not charged");
 }

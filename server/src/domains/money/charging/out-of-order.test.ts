@@ -20,9 +20,10 @@ async function charged(world: TestApp, id: number, component: "gpu" | "disk") {
 }
 
 async function settleAt({ env }: TestApp, id: number): Promise<Date | null> {
-  const { rows } = await env.pool.query<{ settle_at: Date | null }>("select settle_at from instances where id = $1", [
-    id,
-  ]);
+  const { rows } = await env.pool.query<{ settle_at: Date | null }>(
+    "select settle_at from instance_tabs where instance_id = $1",
+    [id],
+  );
   return rows[0]!.settle_at;
 }
 
@@ -50,7 +51,8 @@ test("a settlement with a clock that is behind charges nothing twice", async (t)
 async function end({ env, clock }: TestApp, id: number): Promise<void> {
   await env.pool.query(`update leases set released_at = $2 where instance_id = $1`, [id, clock.now()]);
   await env.pool.query(
-    `update instances set phase = 'ended', desired = 'destroyed', ended_at = $2, settle_at = null where id = $1`,
+    `with tab as (update instance_tabs set settle_at = null where instance_id = $1)
+     update instances set phase = 'ended', desired = 'destroyed', ended_at = $2 where id = $1`,
     [id, clock.now()],
   );
 }
@@ -79,7 +81,7 @@ test("an instance that is over stays due as long as one of its runs is being cou
   const id = await rentAndRun(world, user, host);
   await pass(world, host, 36);
   await end(world, id);
-  await world.env.pool.query("update instances set settle_at = $2 where id = $1", [id, world.clock.now()]);
+  await world.env.pool.query("update instance_tabs set settle_at = $2 where instance_id = $1", [id, world.clock.now()]);
   const counting = await world.env.pool.connect();
   await counting.query("begin");
   await counting.query("select from instance_runs where instance_id = $1 for update", [id]);

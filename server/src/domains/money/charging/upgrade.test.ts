@@ -115,7 +115,9 @@ test("running time is charged from the end of its earlier charges, to the millis
   await migrate(db.connection, { directory: await migrationsUpTo(t, "0210"), clock: systemClock });
   const plantedAt = await plant(db);
   await migrate(db.connection, { directory: MIGRATIONS, clock: systemClock });
-  const { rows: marks } = await db.pool.query<{ at: Date }>("select metered_from_at as at from instances where id = 1");
+  const { rows: marks } = await db.pool.query<{ at: Date }>(
+    "select metered_from_at as at from instance_tabs where instance_id = 1",
+  );
   const clock = new ManualClock(marks[0]!.at.getTime());
   const { database } = db;
   const machineIds = [asId<MachineId>(1)];

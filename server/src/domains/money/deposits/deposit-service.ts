@@ -7,7 +7,6 @@ import { describeMachines, isWithdrawn, type MachineDescription } from "../../su
 import {
   changeDiscount,
   findInstanceOf,
-  isCharged,
   lockAnyInstance,
   lockInstanceOf,
   endDiscounts,
@@ -32,7 +31,15 @@ import {
   type Refund,
   type Reservation,
 } from "./rules/deposit.ts";
-import { closeDeposit, findDeposit, noteDeposit, noteSavings, type Deposit, type DepositUse } from "./deposit-store.ts";
+import {
+  closeDeposit,
+  findDeposit,
+  isCharged,
+  noteDeposit,
+  noteSavings,
+  type Deposit,
+  type DepositUse,
+} from "./deposit-store.ts";
 import { findNextChange } from "./price-store.ts";
 
 /** Charges what was counted so far, at the terms that held until now. The charging domain provides it. */

@@ -1,8 +1,9 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { InstanceId, UserId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { listDepositBalances } from "../ledger/index.ts";
+import { isSettled } from "../tabs/index.ts";
 
 /** The deposit of an instance. It changes only under the lock of the instance. */
 export type Deposit = {
@@ -113,16 +114,25 @@ export async function closeDeposit(tx: Tx, instanceId: InstanceId): Promise<"clo
   return result.numUpdatedRows === 1n ? "closed" : "stale";
 }
 
+/** Everything that hosts have counted of an instance is charged, and nothing waits to be settled. */
+const isAllCharged = (id: RawBuilder<unknown>) => sql<boolean>`${isSettled(id)} and not exists (
+  select from instance_runs as run where run.instance_id = ${id} and run.charged_running_ms < run.running_ms
+)`;
+
+export async function isCharged(db: Reader, id: InstanceId): Promise<boolean> {
+  const { rows } = await sql<{ is_charged: boolean }>`
+    select ${isAllCharged(sql`${id}::integer`)} as is_charged
+  `.execute(db);
+  return rows[0]?.is_charged === true;
+}
+
 /** Deposits of rentals that are over, with their last running time charged and refunds for faults of the host paid. */
 export async function listReturnable(db: Reader, limit: number): Promise<readonly InstanceId[]> {
   const { rows } = await sql<{ instance_id: InstanceId }>`
     select deposits.instance_id
     from deposits
     join instances on instances.id = deposits.instance_id
-    where deposits.closed_at is null and instances.ended_at is not null and instances.settle_at is null and not exists (
-      select from instance_runs as run
-      where run.instance_id = deposits.instance_id and run.charged_running_ms < run.running_ms
-    )
+    where deposits.closed_at is null and instances.ended_at is not null and ${isAllCharged(sql`instances.id`)}
     order by instances.ended_at
     limit ${limit}
   `.execute(db);

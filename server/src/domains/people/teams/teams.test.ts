@@ -43,7 +43,7 @@ describe("teams", () => {
     const [ofTeam, ofMember] = [await rent(memberKey), await rent(member.secret)];
     const { rows } = await app.env.pool.query(
       `select i.id, i.user_id, a.user_id as payer from instances i
-       join ledger_holds h on h.id = i.hold_id join ledger_accounts a on a.id = h.account_id order by i.id`,
+       join instance_tabs t on t.instance_id = i.id join ledger_holds h on h.id = t.hold_id join ledger_accounts a on a.id = h.account_id order by i.id`,
     );
     assert.deepEqual(rows, [
       { id: ofTeam, user_id: team.id, payer: team.id },

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { InstanceId, UserId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
+import { isMetered } from "../../money/tabs/index.ts";
 import type { CapScope } from "../../money/ledger/index.ts";
 
 /** All instances of a user, ended ones included, whose spending counts within a scope. */
@@ -34,7 +35,7 @@ export async function listStoredInstances(
       i.phase in ('scheduled', 'stopped') as is_at_rest
     from instances i
     where i.user_id = ${userId}::integer and i.ended_at is null and i.phase <> 'ending' and not i.is_background
-      and i.metered_from_at is not null and i.storage_nanos_per_gb_month > 0
+      and ${isMetered(sql`i.id`)} and i.storage_nanos_per_gb_month > 0
       and (${scope}::text = any (i.cap_scopes) or ${scope}::text = 'instance:' || i.id or ${scope}::text = 'account:' || i.user_id)
     order by i.id
   `.execute(db);

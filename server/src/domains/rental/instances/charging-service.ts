@@ -1,6 +1,7 @@
 import type { InstanceId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { isHeldUntilStopped } from "../../money/ledger/index.ts";
+import { findHold } from "../../money/tabs/index.ts";
 import { lockAnyInstance } from "./rentals/terms-service.ts";
 import { applyHappenings } from "./lifecycle/transitions.ts";
 
@@ -12,7 +13,8 @@ export async function stopUnpaid(tx: Tx, id: InstanceId, cause: "balance_empty" 
   const instance = await lockAnyInstance(tx, id);
   const isWanted = instance?.desired === "running" && instance.phase !== "ending" && instance.phase !== "ended";
   if (!isWanted || instance.isBackground) return false;
-  if (instance.holdId !== undefined && !(await isHeldUntilStopped(tx.db, instance.holdId))) return false;
+  const holdId = await findHold(tx.db, id);
+  if (holdId !== undefined && !(await isHeldUntilStopped(tx.db, holdId))) return false;
   await applyHappenings(tx, [{ instance, event: "stopRequested", actor: "rule", cause, desired: "stopped" }]);
   return true;
 }

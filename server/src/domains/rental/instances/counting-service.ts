@@ -13,13 +13,13 @@ import {
   type MachineSpans,
   type UnstoredCounters,
 } from "../../supply/hosts/index.ts";
+import { makeDue, startMetering } from "../../money/tabs/index.ts";
 import { contradictionsOf, type Contradiction } from "./contradictions.ts";
 import { countRun, type Allowance, type Said } from "./rules/counting.ts";
 import { countableMs } from "./start-evidence.ts";
 import type { MovedBytes } from "./traffic/machine-traffic-store.ts";
 import { watchMachineTraffic, type UplinkRate } from "./traffic/machine-traffic.ts";
 import { listSpokenRuns, storeCounters, type SpokenRun, type RaisedRun, type Usage } from "./run-store.ts";
-import { startMetering, makeDue } from "./settle-store.ts";
 
 /** A host's report on one run. */
 export type Counted = {

@@ -344,8 +344,8 @@ test("an instance is metered from its first proven running, and is due at once",
   const id = await rentAndRun(world, user, host);
   const { rows } = await world.env.pool.query(
     `select metered_from_at, storage_charged_until_at, settle_at,
-       (select metered_from_at from instance_runs where instance_id = id) as run_from
-     from instances where id = $1`,
+       (select metered_from_at from instance_runs where instance_id = tab.instance_id) as run_from
+     from instance_tabs tab where instance_id = $1`,
     [id],
   );
   const now = world.clock.now();

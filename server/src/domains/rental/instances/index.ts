@@ -54,14 +54,7 @@ export {
   type Terms,
   type TermsHistory,
 } from "./rules/terms-history.ts";
-export {
-  isCharged,
-  endDiscounts,
-  listEndedBefore,
-  listPastTerms,
-  readEnding,
-  type Prices,
-} from "./rentals/terms-store.ts";
+export { endDiscounts, listEndedBefore, listPastTerms, readEnding, type Prices } from "./rentals/terms-store.ts";
 export type { Actor, Instance } from "./instance.ts";
 export type { DesiredState, Phase } from "./lifecycle/rules/lifecycle.ts";
 export { destroyInstances, extendRentals, followTerms, noteOnRentals } from "./rentals/rental-service.ts";
@@ -81,7 +74,6 @@ export {
   setTrafficRules,
   type TrafficUse,
 } from "./traffic/traffic-store.ts";
-export { makeDue } from "./settle-store.ts";
 export { closeFaults, listOpenFaults, type OpenFault } from "./lifecycle/host-fault-store.ts";
 export { holdAmount, trafficAllowance } from "./rules/pricing.ts";
 export {

@@ -1,6 +1,6 @@
 import type { InstanceId, MachineId, OfferId, TemplateId, UserId } from "../../../base/ids.ts";
 import type { Nanos } from "../../../base/money.ts";
-import type { CapScope, HoldId } from "../../money/ledger/index.ts";
+import type { CapScope } from "../../money/ledger/index.ts";
 import type { EncryptedLaunch } from "../templates/index.ts";
 import type { DesiredState, Phase } from "./lifecycle/rules/lifecycle.ts";
 
@@ -41,7 +41,6 @@ export type Instance = {
   readonly observed: Observation | undefined;
   /** The problem of the devices that it holds; empty when there is none. */
   readonly deviceProblem: string;
-  readonly holdId: HoldId | undefined;
   /** The scopes whose caps its spending counts against, besides its account's and its own. */
   readonly capScopes: readonly CapScope[];
   readonly createdAt: Date;

@@ -11,7 +11,9 @@ import {
   listDepositBalances,
   placeHold,
   releaseHold,
+  type HoldId,
 } from "../../money/ledger/index.ts";
+import { findHold, makeDue, setHold } from "../../money/tabs/index.ts";
 import { listNotes } from "../tasks/index.ts";
 import { listFilling } from "../../supply/volumes/index.ts";
 import { scopesOf } from "./cap-scopes.ts";
@@ -35,7 +37,6 @@ import {
   listInstancesOf,
   listMachineIdsOfInstances,
   lockInstances,
-  setHold,
   setLabel as storeLabel,
 } from "./store.ts";
 import { applyHappenings, noSuchInstance } from "./lifecycle/transitions.ts";
@@ -43,7 +44,6 @@ import { listRanks } from "./bids/rank-service.ts";
 import { requireTrafficRoom } from "./traffic/traffic-limit.ts";
 import { instanceRecord, type InstanceRecord } from "./views.ts";
 import { requireSoleWriter } from "./lifecycle/writers.ts";
-import { makeDue } from "./settle-store.ts";
 
 export type InstanceRequest = {
   readonly userId: UserId;
@@ -101,9 +101,9 @@ export async function startInstance(tx: Tx, request: InstanceRequest): Promise<v
   if (instance.desired === "stopped") await renewClaim(tx, instance.id, { isFresh: true });
   await apply(tx, instance, "startRequested", request.actor, "running");
   if (instance.desired !== "stopped" || instance.isBackground) return;
-  const { holdId } = instance;
+  const holdId = await findHold(tx.db, instance.id);
   if (holdId !== undefined && !(await isHeldUntilStopped(tx.db, holdId))) return;
-  await setAsideAnew(tx, instance, "starting");
+  await setAsideAnew(tx, instance, { holdId, what: "starting" });
 }
 
 /**
@@ -111,13 +111,16 @@ export async function startInstance(tx: Tx, request: InstanceRequest): Promise<v
  * accrued use. The next settlement, which is due now, adjusts it.
  */
 export async function renewHold(tx: Tx, instance: Instance, what: string): Promise<void> {
-  const { holdId } = instance;
+  const holdId = await findHold(tx.db, instance.id);
   if (holdId === undefined || (await isHeldUntilStopped(tx.db, holdId))) return;
-  await setAsideAnew(tx, instance, what);
+  await setAsideAnew(tx, instance, { holdId, what });
 }
 
-async function setAsideAnew(tx: Tx, instance: Instance, what: string): Promise<void> {
-  const { holdId } = instance;
+async function setAsideAnew(
+  tx: Tx,
+  instance: Instance,
+  { holdId, what }: { readonly holdId: HoldId | undefined; readonly what: string },
+): Promise<void> {
   const kept = holdId === undefined ? 0n : ((await findPendingHold(tx.db, holdId)) ?? 0n);
   const needed = await amountToSetAside(tx, instance);
   // Ledger rows are locked last of all, in every use case.

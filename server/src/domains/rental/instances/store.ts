@@ -6,7 +6,8 @@ import type { InstancesTable } from "../../../db/tables.ts";
 import type { Database } from "../../../db/connect.ts";
 import { insertRows, toJsonRows } from "../../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import { asHoldId, parseCapScope, type HoldId } from "../../money/ledger/index.ts";
+import { parseCapScope, type HoldId } from "../../money/ledger/index.ts";
+import { openTabs, storageChargedUntil } from "../../money/tabs/index.ts";
 import { notifyMachines } from "../../supply/hosts/index.ts";
 import type { EncryptedLaunch } from "../templates/index.ts";
 import type { Actor, Instance, InstanceTraffic, Observation } from "./instance.ts";
@@ -40,11 +41,13 @@ export type NewInstance = Omit<
   | "createdAt"
   | "traffic"
 > & {
+  readonly isBackground?: boolean;
+  readonly holdId: HoldId | undefined;
   /** The limit of its traffic costs; absent for an instance that costs nothing. */
   readonly traffic?: Pick<InstanceTraffic, "limitNanos" | "leftNanos"> | undefined;
 };
 
-/** Inserts a batch with its first events in one statement each. */
+/** Inserts a batch, with its tabs and first events, in one statement each. */
 export async function insertInstances(tx: Tx, instances: readonly NewInstance[], actorOf: (i: NewInstance) => Actor) {
   if (instances.length === 0) return;
   const rows = instances.map((instance) => ({
@@ -56,6 +59,7 @@ export async function insertInstances(tx: Tx, instances: readonly NewInstance[],
     template_hash_id: instance.templateHashId ?? null,
     label: instance.label ?? null,
     is_bid: instance.isBid,
+    is_background: instance.isBackground ?? false,
     price_nanos_per_hour: instance.priceNanosPerHour,
     storage_nanos_per_gb_month: instance.storageNanosPerGbMonth,
     inet_up_nanos_per_gb: instance.inetUpNanosPerGb,
@@ -71,12 +75,20 @@ export async function insertInstances(tx: Tx, instances: readonly NewInstance[],
     phase_since_at: tx.now,
     deadline_at: deadlineOf(instance.phase, tx.now),
     generation: instance.generation,
-    hold_id: instance.holdId ?? null,
     cap_scopes: instance.capScopes,
     created_at: tx.now,
     end_at: instance.endAt,
   }));
   await insertRows(tx, "instances", rows);
+  await openTabs(
+    tx,
+    instances.map(({ id, userId, isBackground = false, holdId }) => ({
+      instanceId: id,
+      userId,
+      isFree: isBackground,
+      holdId,
+    })),
+  );
   await insertEvents(
     tx,
     instances.map((instance) => ({
@@ -117,12 +129,11 @@ export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise
   const { rows: inserted } = await sql<{ readonly instance_id: InstanceId; readonly at: Date }>`
     insert into instance_events (instance_id, at, actor, cause, from_phase, to_phase, generation)
     select said.instance_id,
-      greatest(${tx.now}::timestamptz, instances.storage_charged_until_at, (
+      greatest(${tx.now}::timestamptz, ${storageChargedUntil(sql`said.instance_id`)}, (
         select last.at from instance_events as last where last.instance_id = said.instance_id order by last.id desc limit 1
       )),
       said.actor, said.cause, said.from_phase, said.to_phase, said.generation
     from json_populate_recordset(null::instance_events, ${toJsonRows(rows)}::json) as said
-    join instances on instances.id = said.instance_id
     returning instance_id, at
   `.execute(tx.db);
   return new Map(inserted.map((row) => [row.instance_id, row.at]));
@@ -222,14 +233,6 @@ export async function listMachineIdsOf(db: Reader, userId: UserId): Promise<read
     .where("is_background", "=", false)
     .execute();
   return rows.map((row) => row.machine_id);
-}
-
-export async function setHold(tx: Tx, id: InstanceId, holdId: HoldId | undefined): Promise<void> {
-  await tx.db
-    .updateTable("instances")
-    .set({ hold_id: holdId ?? null })
-    .where("id", "=", id)
-    .execute();
 }
 
 export async function setLabel(tx: Tx, id: InstanceId, label: string | null): Promise<void> {
@@ -346,7 +349,6 @@ function toInstance(row: Selectable<InstancesTable>): Instance {
     observed: toObservation(row),
     deviceProblem: row.device_problem,
     deadlineAt: row.deadline_at ?? undefined,
-    holdId: row.hold_id === null ? undefined : asHoldId(row.hold_id),
     capScopes: row.cap_scopes.map(parseCapScope),
     createdAt: row.created_at,
     endAt: row.end_at,

@@ -152,7 +152,8 @@ const MISTAKES: readonly {
   {
     what: "a hold of an instance that is over and settled to its end",
     table: "instances",
-    statement: "update instances set phase = 'ended', desired = 'destroyed', ended_at = created_at, settle_at = null",
+    statement: `with tabs as (update instance_tabs set settle_at = null)
+      update instances set phase = 'ended', desired = 'destroyed', ended_at = created_at`,
     problem: /^holds: instance \d+: it is ended and names a hold/,
   },
 ];

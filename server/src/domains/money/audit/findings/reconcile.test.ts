@@ -62,7 +62,9 @@ test("a hold that no instance names is released once", async (t) => {
   assert.deepEqual(await findingsOf(scene), [
     { kind: "stray_hold", subject: `hold ${String(hold?.["id"])}`, outcome: "repaired", foundCount: 1 },
   ]);
-  const [instance] = await sql("select hold_id is not null as has_hold from instances where id = $1", [id]);
+  const [instance] = await sql("select hold_id is not null as has_hold from instance_tabs where instance_id = $1", [
+    id,
+  ]);
   assert.deepEqual(instance, { has_hold: true }, "the hold of the instance is left alone");
   await scene.world.assertBooks();
 });
@@ -80,17 +82,18 @@ test("a new hold is left alone, since its instance may be about to name it", asy
 test("an instance that runs without a hold is settled at once, and has a hold again", async (t) => {
   const scene = await aScene(t);
   const { world, sql, next, id } = scene;
-  const [before] = await sql("select hold_id from instances where id = $1", [id]);
-  await sql("update instances set hold_id = null, settle_at = $2 where id = $1", [
+  const [before] = await sql("select hold_id from instance_tabs where instance_id = $1", [id]);
+  await sql("update instance_tabs set hold_id = null, settle_at = $2 where instance_id = $1", [
     id,
     new Date(world.clock.now().getTime() + 30 * MINUTE_MS),
   ]);
   await sql("update ledger_holds set state = 'released', closed_at = created_at where id = $1", [before?.["hold_id"]]);
   await sql("update ledger_accounts set held_nanos = 0 where kind = 'credit'");
   assert.deepEqual(await next(), ONE_REPAIR);
-  assert.deepEqual(await sql("select settle_at = $2 as is_due from instances where id = $1", [id, world.clock.now()]), [
-    { is_due: true },
-  ]);
+  assert.deepEqual(
+    await sql("select settle_at = $2 as is_due from instance_tabs where instance_id = $1", [id, world.clock.now()]),
+    [{ is_due: true }],
+  );
   await world.runLoop("settle-runs");
   assert.deepEqual(await next(), SILENCE);
   await world.assertBooks();
@@ -114,9 +117,10 @@ test("an ended instance keeps its hold until it is settled, without a finding", 
   const { world, host, renter, sql, next, id } = scene;
   await destroy(world, renter, id);
   await host.obey();
-  const [over] = await sql("select phase, hold_id is not null as has_hold, settle_at from instances where id = $1", [
-    id,
-  ]);
+  const [over] = await sql(
+    "select phase, hold_id is not null as has_hold, settle_at from instances join instance_tabs on instance_id = id where id = $1",
+    [id],
+  );
   assert.deepEqual([over?.["phase"], over?.["has_hold"]], ["ended", true]);
   const report = await audit({ database: world.env.database, clock: world.clock }, { isFull: true });
   assert.deepEqual(
@@ -137,7 +141,7 @@ test("an instance that is over and settled to its end keeps no hold", async (t) 
   await destroy(world, renter, id);
   await host.obey();
   await sql("update instance_runs set charged_running_ms = running_ms");
-  await sql("update instances set settle_at = null where id = $1", [id]);
+  await sql("update instance_tabs set settle_at = null where instance_id = $1", [id]);
   // The instance forgets its hold, and the hold is released.
   assert.deepEqual(await next(), { found: 2, repaired: 2, told: 0, alarmed: 0 });
   assert.deepEqual(await sql("select state from ledger_holds where state = 'pending'"), []);
@@ -152,10 +156,13 @@ test("a hold that two instances name is an alarm: no rule knows whose it is", as
   const scene = await aScene(t);
   const { world, host, renter, sql, id } = scene;
   const other = await rentAndRun(world, renter, host);
-  await sql("update instances set hold_id = (select hold_id from instances where id = $1) where id = $2", [id, other]);
+  await sql(
+    "update instance_tabs set hold_id = (select hold_id from instance_tabs where instance_id = $1) where instance_id = $2",
+    [id, other],
+  );
   await scene.next();
   const shared = (await findingsOf(scene)).find(({ kind }) => kind === "shared_hold");
-  const [{ hold_id: holdId } = {}] = await sql("select hold_id from instances where id = $1", [id]);
+  const [{ hold_id: holdId } = {}] = await sql("select hold_id from instance_tabs where instance_id = $1", [id]);
   const subject = `hold ${String(holdId)}`;
   assert.deepEqual(shared, { kind: "shared_hold", subject, outcome: "alarmed", foundCount: 1 });
   assert.deepEqual(await sql("select state from ledger_holds where id = $1", [holdId]), [{ state: "pending" }]);
@@ -168,8 +175,12 @@ test("an instance that should run, never ran, and has no hold is an alarm", asyn
   const other = await rent(world, renter, host);
   await host.synced();
   // Its start takes long: it is not proven to run, and so not due for settlement.
-  const [{ hold_id: holdId } = {}] = await sql("select hold_id from instances where id = $1", [other]);
-  await sql("update instances set hold_id = null, deadline_at = null where id = $1", [other]);
+  const [{ hold_id: holdId } = {}] = await sql("select hold_id from instance_tabs where instance_id = $1", [other]);
+  await sql(
+    `with tab as (update instance_tabs set hold_id = null where instance_id = $1)
+     update instances set deadline_at = null where id = $1`,
+    [other],
+  );
   await sql(
     "update ledger_accounts set held_nanos = held_nanos - (select amount_nanos from ledger_holds where id = $1) where kind = 'credit' and held_nanos > 0",
     [holdId],
@@ -186,11 +197,12 @@ test("an instance that should run, never ran, and has no hold is an alarm", asyn
 test("an instance that may still cost something and has no date for its settlement is made due", async (t) => {
   const scene = await aScene(t);
   const { world, sql, next, id } = scene;
-  await sql("update instances set settle_at = null");
+  await sql("update instance_tabs set settle_at = null");
   assert.deepEqual(await next(), ONE_REPAIR);
-  assert.deepEqual(await sql("select settle_at = $2 as is_due from instances where id = $1", [id, world.clock.now()]), [
-    { is_due: true },
-  ]);
+  assert.deepEqual(
+    await sql("select settle_at = $2 as is_due from instance_tabs where instance_id = $1", [id, world.clock.now()]),
+    [{ is_due: true }],
+  );
   await world.runLoop("settle-runs");
   assert.deepEqual(await next(), SILENCE);
   assert.equal((await findingsOf(scene))[0]?.kind, "unscheduled");
@@ -201,7 +213,7 @@ test("a rental that cannot be settled is an alarm after ten minutes, although ea
   const { world, host, sql, next } = scene;
   await sql(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no lines'; end $$`);
   await sql("create trigger refuse before insert on charge_lines for each row execute function refuse()");
-  await sql("update instances set settle_at = $1", [world.clock.now()]);
+  await sql("update instance_tabs set settle_at = $1", [world.clock.now()]);
   for (let minute = 0; minute < 10; minute += 1) {
     world.clock.jump(MINUTE_MS);
     await host.count();
@@ -211,7 +223,7 @@ test("a rental that cannot be settled is an alarm after ten minutes, although ea
   assert.deepEqual(await next(), ONE_ALARM);
   assert.equal((await findingsOf(scene))[0]?.kind, "late_settlement");
   await sql("drop trigger refuse on charge_lines");
-  await sql("update instances set settle_at = $1", [world.clock.now()]);
+  await sql("update instance_tabs set settle_at = $1", [world.clock.now()]);
   await world.runLoop("settle-runs");
   assert.deepEqual(await next(), SILENCE);
 });
@@ -220,7 +232,8 @@ test("GPU grants of an ended instance are an alarm, and no rule frees them", asy
   const scene = await aScene(t);
   const { world, sql, next, id } = scene;
   await sql(
-    "update instances set phase = 'ended', ended_at = $2, desired = 'destroyed', hold_id = null where id = $1",
+    `with tab as (update instance_tabs set hold_id = null where instance_id = $1)
+     update instances set phase = 'ended', ended_at = $2, desired = 'destroyed' where id = $1`,
     [id, world.clock.now()],
   );
   await sql("update ledger_holds set state = 'released', closed_at = created_at where state = 'pending'");
@@ -253,7 +266,7 @@ test("an instance past its deadline is an alarm each minute, and a single findin
 test("an instance whose settlement is late is an alarm until it is settled", async (t) => {
   const scene = await aScene(t);
   const { world, sql, next, id } = scene;
-  await sql("update instances set settle_at = $2 where id = $1", [
+  await sql("update instance_tabs set settle_at = $2 where instance_id = $1", [
     id,
     new Date(world.clock.now().getTime() - 11 * MINUTE_MS),
   ]);
@@ -365,7 +378,7 @@ test("two processes check the database once a minute between them", async (t) =>
 
 test("administrators see findings with their counts", async (t) => {
   const { world, sql, next } = await aScene(t);
-  await sql("update instances set settle_at = null");
+  await sql("update instance_tabs set settle_at = null");
   await next();
   const admin = await world.caller();
   await sql("update users set is_admin = true where id = $1", [admin.id]);

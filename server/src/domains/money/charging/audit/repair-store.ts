@@ -7,8 +7,8 @@ import type { HoldId } from "../../ledger/index.ts";
 /** Makes an instance due that has no date for its settlement. */
 export async function scheduleSettlement(tx: Tx, id: InstanceId): Promise<boolean> {
   const result = await sql`
-    update instances set settle_at = ${tx.now}::timestamptz
-    where id = ${id} and settle_at is null and metered_from_at is not null and not is_background
+    update instance_tabs set settle_at = ${tx.now}::timestamptz
+    where instance_id = ${id} and settle_at is null and metered_from_at is not null and not is_free
   `.execute(tx.db);
   return result.numAffectedRows === 1n;
 }
@@ -16,10 +16,12 @@ export async function scheduleSettlement(tx: Tx, id: InstanceId): Promise<boolea
 /** Makes an instance due that has no hold; its settlement places one, or stops the instance. */
 export async function settleUnheld(tx: Tx, id: InstanceId): Promise<boolean> {
   const result = await sql`
-    update instances set settle_at = ${tx.now}::timestamptz
-    where id = ${id} and hold_id is null and (settle_at is null or settle_at > ${tx.now}::timestamptz)
-      and metered_from_at is not null and not is_background and desired = 'running'
-      and phase in ('starting', 'running', 'yielding')
+    update instance_tabs as tab set settle_at = ${tx.now}::timestamptz
+    from instances i
+    where i.id = ${id} and tab.instance_id = i.id and tab.hold_id is null
+      and (tab.settle_at is null or tab.settle_at > ${tx.now}::timestamptz)
+      and tab.metered_from_at is not null and not i.is_background and i.desired = 'running'
+      and i.phase in ('starting', 'running', 'yielding')
   `.execute(tx.db);
   return result.numAffectedRows === 1n;
 }
@@ -27,9 +29,9 @@ export async function settleUnheld(tx: Tx, id: InstanceId): Promise<boolean> {
 /** Removes the name of a closed hold from an instance; its next settlement places a new hold. */
 export async function forgetHold(tx: Tx, id: InstanceId, holdId: HoldId): Promise<boolean> {
   const result = await sql`
-    update instances set hold_id = null,
-      settle_at = case when metered_from_at is null or is_background then settle_at else ${tx.now}::timestamptz end
-    where id = ${id} and hold_id = ${holdId}::bigint
+    update instance_tabs set hold_id = null,
+      settle_at = case when metered_from_at is null or is_free then settle_at else ${tx.now}::timestamptz end
+    where instance_id = ${id} and hold_id = ${holdId}::bigint
   `.execute(tx.db);
   return result.numAffectedRows === 1n;
 }
@@ -37,10 +39,11 @@ export async function forgetHold(tx: Tx, id: InstanceId, holdId: HoldId): Promis
 /** True when an instance that runs, or is not settled to its end, names this hold. */
 export async function isHoldNamed(tx: Tx, holdId: HoldId): Promise<boolean> {
   const row = await tx.db
-    .selectFrom("instances")
-    .select("id")
-    .where("hold_id", "=", holdId)
-    .where((eb) => eb.or([eb("phase", "!=", "ended"), eb("settle_at", "is not", null)]))
+    .selectFrom("instance_tabs as tab")
+    .innerJoin("instances", "instances.id", "tab.instance_id")
+    .select("tab.instance_id")
+    .where("tab.hold_id", "=", holdId)
+    .where((eb) => eb.or([eb("instances.phase", "!=", "ended"), eb("tab.settle_at", "is not", null)]))
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -33,7 +33,17 @@ export async function listAuditedInstances(
 ): Promise<ReadonlyMap<InstanceId, AuditedInstance>> {
   const rows = await db
     .selectFrom("instances")
-    .select(["id", "user_id", "machine_id", "is_background", "desired", "phase", "phase_since_at", "generation"])
+    .leftJoin("instance_tabs", "instance_tabs.instance_id", "instances.id")
+    .select([
+      "id",
+      "instances.user_id",
+      "machine_id",
+      "is_background",
+      "desired",
+      "phase",
+      "phase_since_at",
+      "generation",
+    ])
     .select(["device_count", "disk_bytes", "price_nanos_per_hour", "storage_nanos_per_gb_month"])
     .select(["inet_up_nanos_per_gb", "inet_down_nanos_per_gb", "discount_ppm", "metered_from_at"])
     .select(["storage_charged_until_at", "settle_at", "ended_at"])
@@ -79,7 +89,8 @@ export type HoldOwner = {
 /** The instance that names each hold. */
 export async function listHoldOwners(db: Reader): Promise<readonly HoldOwner[]> {
   const rows = await db
-    .selectFrom("instances")
+    .selectFrom("instance_tabs")
+    .innerJoin("instances", "instances.id", "instance_tabs.instance_id")
     .select(["id", "hold_id", "phase", "settle_at"])
     .where("hold_id", "is not", null)
     .orderBy("id")
@@ -111,6 +122,7 @@ export type Stand = {
 export async function listStands(db: Reader): Promise<ReadonlyMap<InstanceId, Stand>> {
   const rows = await db
     .selectFrom("instances")
+    .leftJoin("instance_tabs", "instance_tabs.instance_id", "instances.id")
     .select(["id", "machine_id", "desired", "phase", "phase_since_at", "deadline_at", "device_count", "generation"])
     .select(["is_background", "metered_from_at", "discount_ppm", "hold_id", "settle_at", "unsettled_since_at"])
     .where("ended_at", "is", null)
@@ -140,7 +152,7 @@ export async function listStands(db: Reader): Promise<ReadonlyMap<InstanceId, St
 
 /**
  * Instances that may still owe something but have no date for their settlement; of ended instances those that ended
- * since `since` and counted more than was charged.
+ * since `since` and counted more than was charged. An instance without a tab never gets a date.
  */
 export async function listUnscheduled(
   db: Reader,
@@ -148,8 +160,8 @@ export async function listUnscheduled(
   limit: number,
 ): Promise<readonly InstanceId[]> {
   const { rows } = await sql<{ id: InstanceId }>`
-    select i.id from instances i
-    where i.settle_at is null and i.metered_from_at is not null and not i.is_background and (
+    select i.id from instances i left join instance_tabs t on t.instance_id = i.id
+    where t.settle_at is null and (t.metered_from_at is not null or t.instance_id is null) and not i.is_background and (
       i.ended_at is null
       or i.ended_at >= ${since ?? null}::timestamptz and exists (
         select from instance_runs r
@@ -172,10 +184,11 @@ export async function listLateEnded(
   limit: number,
 ): Promise<readonly { readonly id: InstanceId; readonly dueAt: Date }[]> {
   const { rows } = await sql<{ id: InstanceId; dueAt: Date }>`
-    select id, coalesce(unsettled_since_at, settle_at) as "dueAt" from instances
-    where ended_at is not null and settle_at is not null
-      and coalesce(unsettled_since_at, settle_at) < ${before}::timestamptz
-    order by id
+    select i.id, coalesce(t.unsettled_since_at, t.settle_at) as "dueAt"
+    from instance_tabs t join instances i on i.id = t.instance_id
+    where i.ended_at is not null and t.settle_at is not null
+      and coalesce(t.unsettled_since_at, t.settle_at) < ${before}::timestamptz
+    order by i.id
     limit ${limit}::integer
   `.execute(db);
   return rows;

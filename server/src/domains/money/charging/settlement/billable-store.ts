@@ -46,9 +46,19 @@ export type BillableRun = RunKey & {
 
 const COLUMNS = sql`
   i.id, i.user_id, i.machine_id, i.cap_scopes, i.is_background, i.desired, i.phase, i.generation, i.observed_generation,
-  i.observed_state, i.hold_id, i.price_nanos_per_hour, i.storage_nanos_per_gb_month, i.inet_up_nanos_per_gb,
-  i.inet_down_nanos_per_gb, i.discount_ppm, i.disk_bytes, i.metered_from_at, i.storage_charged_until_at,
+  i.observed_state, t.hold_id, i.price_nanos_per_hour, i.storage_nanos_per_gb_month, i.inet_up_nanos_per_gb,
+  i.inet_down_nanos_per_gb, i.discount_ppm, i.disk_bytes, t.metered_from_at, t.storage_charged_until_at,
   i.end_at, i.traffic_reached_at
+`;
+
+/** The rental, and how far it is charged. */
+const TABS = sql`instances i join instance_tabs t on t.instance_id = i.id`;
+
+/** The instances of a user that are not over, or are not settled to the end. */
+const openOf = (userId: UserId) => sql`
+  select id from instances where user_id = ${userId}::integer and ended_at is null
+  union all
+  select instance_id from instance_tabs where user_id = ${userId}::integer and settle_at is not null
 `;
 
 type Row = {
@@ -80,11 +90,11 @@ type Row = {
  */
 export async function lockDueInstances(tx: Tx, limit: number): Promise<readonly Billable[]> {
   const { rows } = await sql<Row>`
-    select ${COLUMNS} from instances i
-    where i.settle_at <= ${tx.now}::timestamptz
-    order by i.settle_at
+    select ${COLUMNS} from instance_tabs t join instances i on i.id = t.instance_id
+    where t.settle_at <= ${tx.now}::timestamptz
+    order by t.settle_at
     limit ${limit}::integer
-    for update of i skip locked
+    for update of t, i skip locked
   `.execute(tx.db);
   return rows.map(toBillable);
 }
@@ -97,44 +107,40 @@ export async function postponeFirstDue(tx: Tx, ms: number): Promise<void> {
   const [first] = await lockDueInstances(tx, 1);
   if (first === undefined) return;
   await tx.db
-    .updateTable("instances")
+    .updateTable("instance_tabs")
     .set({
       settle_at: new Date(tx.now.getTime() + ms),
       unsettled_since_at: sql<Date>`coalesce(unsettled_since_at, settle_at)`,
     })
-    .where("id", "=", first.id)
+    .where("instance_id", "=", first.id)
     .execute();
 }
 
 /** Locks one instance; the caller holds the lock of its machine. */
 export async function lockBillable(tx: Tx, id: InstanceId): Promise<Billable | undefined> {
-  const { rows } = await sql<Row>`select ${COLUMNS} from instances i where i.id = ${id} for update of i`.execute(tx.db);
+  const { rows } = await sql<Row>`select ${COLUMNS} from ${TABS} where i.id = ${id} for update of i, t`.execute(tx.db);
   return rows.map(toBillable)[0];
 }
 
 /** Locks instances in the order of their ids; the caller holds the locks of their machines. */
 export async function lockBillables(tx: Tx, ids: readonly InstanceId[]): Promise<readonly Billable[]> {
   const { rows } = await sql<Row>`
-    select ${COLUMNS} from instances i where i.id = any(${ids}::integer[]) order by i.id for update of i
+    select ${COLUMNS} from ${TABS} where i.id = any(${ids}::integer[]) order by i.id for update of i, t
   `.execute(tx.db);
   return rows.map(toBillable);
 }
 
 /** Reads one instance without a lock; undefined when it does not exist. */
 export async function findBillable(db: Reader, id: InstanceId): Promise<Billable | undefined> {
-  const { rows } = await sql<Row>`select ${COLUMNS} from instances i where i.id = ${id}`.execute(db);
+  const { rows } = await sql<Row>`select ${COLUMNS} from ${TABS} where i.id = ${id}`.execute(db);
   return rows.map(toBillable)[0];
 }
 
 /** The instances of a user that may have usage to charge. */
 export async function listBillablesOf(db: Reader, userId: UserId): Promise<readonly Billable[]> {
   const { rows } = await sql<Row>`
-    select ${COLUMNS} from (
-      select * from instances where user_id = ${userId} and ended_at is null
-      union all
-      select * from instances where user_id = ${userId} and ended_at is not null and settle_at is not null
-    ) i
-    where i.metered_from_at is not null and not i.is_background
+    select ${COLUMNS} from ${TABS}
+    where i.id in (${openOf(userId)}) and t.metered_from_at is not null and not i.is_background
     order by i.id
   `.execute(db);
   return rows.map(toBillable);
@@ -145,13 +151,13 @@ export async function listInstancePayers(db: Reader, userIds: readonly UserId[])
   if (userIds.length === 0) return [];
   const ids = [...new Set(userIds)];
   const { rows } = await sql<{ user_id: UserId }>`
-    select i.user_id from instances i
+    select i.user_id from ${TABS}
     where i.user_id = any(${ids}::integer[]) and i.ended_at is null
-      and i.metered_from_at is not null and not i.is_background
+      and t.metered_from_at is not null and not i.is_background
     union
-    select i.user_id from instances i
-    where i.user_id = any(${ids}::integer[]) and i.ended_at is not null and i.settle_at is not null
-      and i.metered_from_at is not null and not i.is_background
+    select t.user_id from instance_tabs t
+    where t.user_id = any(${ids}::integer[]) and t.settle_at is not null
+      and t.metered_from_at is not null and not t.is_free
   `.execute(db);
   return rows.map((row) => row.user_id);
 }
@@ -164,14 +170,11 @@ export async function listOpenWithin(
   { userId, scope }: { readonly userId: UserId; readonly scope: CapScope },
 ): Promise<readonly InstanceId[]> {
   const { rows } = await sql<{ id: InstanceId }>`
-    select id from (
-      select * from instances where user_id = ${userId}::integer and ended_at is null
-      union all
-      select * from instances where user_id = ${userId}::integer and ended_at is not null and settle_at is not null
-    ) open
-    where (metered_from_at is not null or hold_id is not null) and not is_background
-      and (${scope}::text = any (cap_scopes) or ${scope}::text = 'instance:' || id or ${scope}::text = 'account:' || user_id)
-    order by id
+    select i.id from ${TABS}
+    where i.id in (${openOf(userId)})
+      and (t.metered_from_at is not null or t.hold_id is not null) and not i.is_background
+      and (${scope}::text = any (i.cap_scopes) or ${scope}::text = 'instance:' || i.id or ${scope}::text = 'account:' || i.user_id)
+    order by i.id
   `.execute(db);
   return rows.map(({ id }) => id);
 }
@@ -315,11 +318,11 @@ const LEFT_MS = 10_000;
 export async function markSettled(tx: Tx, settled: readonly Settled[]): Promise<void> {
   if (settled.length === 0) return;
   await sql`
-    update instances set
+    update instance_tabs as tab set
       storage_charged_until_at = settled.storage_until, hold_id = settled.hold_id, unsettled_since_at = null,
       settle_at = coalesce(settled.settle_at, (
         select ${new Date(tx.now.getTime() + LEFT_MS)}::timestamptz
-        from instance_runs r where r.instance_id = instances.id and ${UNCHARGED} limit 1
+        from instance_runs r where r.instance_id = tab.instance_id and ${UNCHARGED} limit 1
       ))
     from unnest(
       ${integers(settled.map(({ id }) => id))}::integer[],
@@ -327,7 +330,7 @@ export async function markSettled(tx: Tx, settled: readonly Settled[]): Promise<
       ${timestamps(settled.map(({ settleAt }) => settleAt?.getTime()))}::timestamptz[],
       ${bigints(settled.map(({ holdId }) => holdId))}::bigint[]
     ) as settled (id, storage_until, settle_at, hold_id)
-    where instances.id = settled.id
+    where tab.instance_id = settled.id
   `.execute(tx.db);
 }
 

@@ -15,9 +15,10 @@ async function settleAnHour(world: TestApp, host: FakeHost): Promise<void> {
 }
 
 async function holdOf({ env }: TestApp, id: number): Promise<bigint | null> {
-  const { rows } = await env.pool.query<{ hold_id: bigint | null }>("select hold_id from instances where id = $1", [
-    id,
-  ]);
+  const { rows } = await env.pool.query<{ hold_id: bigint | null }>(
+    "select hold_id from instance_tabs where instance_id = $1",
+    [id],
+  );
   return rows[0]!.hold_id;
 }
 

@@ -37,9 +37,10 @@ async function pass(world: TestApp, host: FakeHost, seconds: number): Promise<vo
 }
 
 async function settleAt({ env }: TestApp, id: number): Promise<Date | null> {
-  const { rows } = await env.pool.query<{ settle_at: Date | null }>("select settle_at from instances where id = $1", [
-    id,
-  ]);
+  const { rows } = await env.pool.query<{ settle_at: Date | null }>(
+    "select settle_at from instance_tabs where instance_id = $1",
+    [id],
+  );
   return rows[0]!.settle_at;
 }
 
@@ -344,7 +345,7 @@ test("free usage makes no charge line, but its counters are settled", async (t) 
   await pass(world, host, 60);
   assert.deepEqual(await settleNow(world), { settled: 1, lines: 0, stopped: 0 });
   const { rows } = await world.env.pool.query(
-    "select r.charged_running_ms, i.storage_charged_until_at from instance_runs r join instances i on i.id = instance_id",
+    "select r.charged_running_ms, t.storage_charged_until_at from instance_runs r join instance_tabs t using (instance_id)",
   );
   assert.deepEqual(rows, [{ charged_running_ms: 60_000n, storage_charged_until_at: world.clock.now() }]);
 });

@@ -3,7 +3,7 @@ import type { InstanceId, UserId } from "../../../../base/ids.ts";
 import type { Database } from "../../../../db/connect.ts";
 import { withTransaction, type Reader, type Tx } from "../../../../db/transaction.ts";
 import { listHostIds } from "../../../supply/hosts/index.ts";
-import { lockMachinesOf, makeDue, stopFlooded, stopUnpaid } from "../../../rental/instances/index.ts";
+import { lockMachinesOf, stopFlooded, stopUnpaid } from "../../../rental/instances/index.ts";
 import { lockCredit, noteCapsReached, type CapScope } from "../../ledger/index.ts";
 import { settleInBatches } from "./batches.ts";
 import { settleInstances, type Rates, type Stalled } from "./settlement.ts";
@@ -15,6 +15,7 @@ import {
   lockDueInstances,
   postponeFirstDue,
 } from "./billable-store.ts";
+import { makeDue } from "../../tabs/index.ts";
 
 /**
  * Counts of settled instances and charge lines; `stopped` counts instances whose owners could not cover them with a

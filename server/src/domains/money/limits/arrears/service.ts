@@ -7,7 +7,6 @@ import {
   listInstanceCosts,
   listKept,
   lockMachinesOf,
-  makeDue,
   NO_COST,
 } from "../../../rental/instances/index.ts";
 import {
@@ -44,6 +43,7 @@ import {
   saveDrops,
   type Arrears,
 } from "./store.ts";
+import { makeDue } from "../../tabs/index.ts";
 
 /** Storage is charged by the day, so up to this many hours of it may not be posted yet. */
 const UNPOSTED_HOURS = 26n;

@@ -214,7 +214,7 @@ async function check(w: World): Promise<void> {
   const { world, hosts, users, generations } = w;
   const machineIds = hosts.map((host) => host.machineId);
   const { rows: instances } = await world.env.pool.query(
-    `select i.id, i.user_id, i.phase, i.desired, i.generation, i.device_count, i.is_bid, i.hold_id, i.deadline_at,
+    `select i.id, i.user_id, i.phase, i.desired, i.generation, i.device_count, i.is_bid, t.hold_id, i.deadline_at,
        (select count(*)::integer from leases l where l.instance_id = i.id and released_at is null) as leased,
        (select count(*)::integer from leases l where l.instance_id = i.id and released_at is null
           and (l.generation <> i.generation or l.is_bid <> i.is_bid or l.machine_id <> i.machine_id)) as wrong,
@@ -222,7 +222,7 @@ async function check(w: World): Promise<void> {
        (select coalesce(json_agg(json_build_array(
             from_phase, to_phase, cause, extract(epoch from e.at) * 1000) order by e.id), '[]')
           from instance_events e where e.instance_id = i.id) as events
-     from instances i where i.machine_id = any($1)`,
+     from instances i join instance_tabs t on t.instance_id = i.id where i.machine_id = any($1)`,
     [machineIds],
   );
   for (const row of instances) {

@@ -60,15 +60,3 @@ export async function setDesired(
     where instances.id = wanted.id
   `.execute(tx.db);
 }
-
-/** Clears the holds of those instances that never ran, and returns their ids. */
-export async function clearUnmeteredHolds(tx: Tx, ids: readonly InstanceId[]): Promise<readonly InstanceId[]> {
-  const rows = await tx.db
-    .updateTable("instances")
-    .set({ hold_id: null, settle_at: null })
-    .where("id", "=", sql<InstanceId>`any(${ids}::integer[])`)
-    .where("metered_from_at", "is", null)
-    .returning("id")
-    .execute();
-  return rows.map((row) => row.id);
-}

@@ -3,7 +3,8 @@ import type { DeviceId, InstanceId, MachineId } from "../../../../base/ids.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { listSpans } from "../../../supply/hosts/index.ts";
-import { releaseHolds, type HoldId } from "../../../money/ledger/index.ts";
+import { releaseHolds } from "../../../money/ledger/index.ts";
+import { clearUnmeteredHolds, makeDue } from "../../../money/tabs/index.ts";
 import {
   allocate,
   insertLeases,
@@ -31,10 +32,9 @@ import {
   type Rejection,
 } from "./rules/lifecycle.ts";
 import { tellMoves } from "./notifications.ts";
-import { clearUnmeteredHolds, setDesired, updatePhases, type PhaseChange } from "./phase-store.ts";
+import { setDesired, updatePhases, type PhaseChange } from "./phase-store.ts";
 import { insertEvents, lockInstances, notifyDesired } from "../store.ts";
 import { insertRuns, closeRuns, setChargeEnds, type RunEnd } from "../run-store.ts";
-import { makeDue } from "../settle-store.ts";
 
 /** An event of one instance. The caller holds the row locks of the machine and the instance. */
 export type Happening = {
@@ -57,7 +57,8 @@ type Consequences = {
   readonly ended: InstanceId[];
   readonly due: InstanceId[];
   readonly faults: HostFault[];
-  readonly holds: { readonly instanceId: InstanceId; readonly holdId: HoldId }[];
+  /** Instances whose holds are given back, unless they ran. */
+  readonly left: InstanceId[];
 };
 
 /**
@@ -94,7 +95,7 @@ export async function displace(tx: Tx, instances: readonly Instance[], cause: st
 
 function noConsequences(): Consequences {
   const sets = { told: new Set<MachineId>(), scheduled: new Set<MachineId>(), changed: new Set<MachineId>() };
-  return { ...sets, released: [], ended: [], due: [], faults: [], holds: [] };
+  return { ...sets, released: [], ended: [], due: [], faults: [], left: [] };
 }
 
 type Move = PhaseChange & { readonly happening: Happening; readonly effects: readonly Effect[] };
@@ -197,7 +198,7 @@ function moveOf(now: Date, happening: Happening): Move | undefined {
 }
 
 function noteConsequences({ from, to, effects, happening }: Move, after: Consequences): void {
-  const { id, machineId, holdId, generation } = from;
+  const { id, machineId, generation } = from;
   if (to === "ended") after.ended.push(id);
   const reason = faultOf({ ...from, event: happening.event, to });
   if (reason !== undefined) after.faults.push({ instanceId: id, generation, reason });
@@ -215,7 +216,7 @@ function noteConsequences({ from, to, effects, happening }: Move, after: Consequ
         after.changed.add(machineId);
         break;
       case "releaseHold":
-        if (holdId !== undefined) after.holds.push({ instanceId: id, holdId });
+        after.left.push(id);
         break;
       case "schedule":
         after.scheduled.add(machineId);
@@ -234,7 +235,7 @@ async function settle(tx: Tx, after: Consequences): Promise<void> {
   if (after.scheduled.size > 0) await grantAndDisplace(tx, [...after.scheduled], after);
   await insertHostFaults(tx, after.faults);
   await makeDue(tx, after.due);
-  await releaseUnused(tx, after.holds);
+  await releaseUnused(tx, after.left);
   if (after.changed.size > 0) await refreshOffers(tx, [...after.changed]);
   if (after.told.size > 0) await notifyDesired(tx, [...after.told]);
 }
@@ -243,19 +244,10 @@ async function settle(tx: Tx, after: Consequences): Promise<void> {
  * Releases the holds of runs that never ran. A run that ran is charged once more first: until then its hold stays, so
  * that the credit cannot be spent otherwise.
  */
-async function releaseUnused(tx: Tx, holds: Consequences["holds"]): Promise<void> {
-  if (holds.length === 0) return;
-  const unmetered = new Set(
-    await clearUnmeteredHolds(
-      tx,
-      holds.map((hold) => hold.instanceId),
-    ),
-  );
+async function releaseUnused(tx: Tx, ids: readonly InstanceId[]): Promise<void> {
+  if (ids.length === 0) return;
   // Ledger rows are locked last of all, in every use case.
-  await releaseHolds(
-    tx,
-    holds.filter((hold) => unmetered.has(hold.instanceId)).map((hold) => hold.holdId),
-  );
+  await releaseHolds(tx, await clearUnmeteredHolds(tx, ids));
 }
 
 async function grantAndDisplace(tx: Tx, machineIds: readonly MachineId[], after: Consequences): Promise<void> {

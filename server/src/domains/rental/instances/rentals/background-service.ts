@@ -5,7 +5,7 @@ import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { listScheduledMachines, type ScheduledMachine } from "../../../supply/hosts/index.ts";
 import { freeDiskBytes, insertUsedOffer, refreshOffers } from "../../../supply/market/index.ts";
 import { resolveLaunch, type LaunchSettings } from "../../templates/index.ts";
-import { countBackground, listBackground, markBackground, takeIds } from "./background-store.ts";
+import { countBackground, listBackground, takeIds } from "./background-store.ts";
 import type { Actor } from "../instance.ts";
 import { destroyInstances } from "./rental-service.ts";
 import { decryptSettings, encryptSettings } from "../settings/encrypted-settings.ts";
@@ -115,6 +115,7 @@ async function insertBackground(
     templateHashId: undefined,
     label: launch.label ?? undefined,
     isBid: true,
+    isBackground: true,
     priceNanosPerHour: ZERO,
     storageNanosPerGbMonth: ZERO,
     inetUpNanosPerGb: ZERO,
@@ -132,5 +133,4 @@ async function insertBackground(
     endAt: NEVER,
   }));
   await insertInstances(tx, instances, () => actor);
-  await markBackground(tx, ids);
 }

@@ -44,11 +44,3 @@ export async function countBackground(
     .execute();
   return new Map(rows.map((row) => [row.machine_id, row.count]));
 }
-
-export async function markBackground(tx: Tx, ids: readonly InstanceId[]): Promise<void> {
-  await tx.db
-    .updateTable("instances")
-    .set({ is_background: true })
-    .where("id", "=", sql<InstanceId>`any(${ids}::integer[])`)
-    .execute();
-}

@@ -6,7 +6,7 @@ import type { Instance } from "../instance.ts";
 import { findRunMark, type RunMark } from "../run-store.ts";
 import { findMachineIdOfAny, listMachineIdsOfInstances, lockInstances } from "../store.ts";
 import { insertPastTerms, setDiscount, setPrices, type Prices } from "./terms-store.ts";
-import { makeDue } from "../settle-store.ts";
+import { makeDue } from "../../../money/tabs/index.ts";
 
 /** Locks an instance of any owner with its machine; undefined when it never existed. */
 export async function lockAnyInstance(tx: Tx, id: InstanceId): Promise<Instance | undefined> {

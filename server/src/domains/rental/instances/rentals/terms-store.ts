@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { InstanceId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
+import { storageChargedUntil } from "../../../money/tabs/index.ts";
 import type { Actor, Instance } from "../instance.ts";
 import type { PastTerms } from "../rules/terms-history.ts";
 
@@ -38,9 +39,7 @@ export async function insertPastTerms(tx: Tx, past: PastTerms): Promise<void> {
       price_nanos_per_hour, storage_nanos_per_gb_month, inet_up_nanos_per_gb, inet_down_nanos_per_gb, discount_ppm
     )
     select ${past.instanceId}::integer,
-      greatest(${past.untilAt}::timestamptz, max(until_at), (
-        select storage_charged_until_at from instances where id = ${past.instanceId}
-      )),
+      greatest(${past.untilAt}::timestamptz, max(until_at), ${storageChargedUntil(sql`${past.instanceId}::integer`)}),
       ${past.generation}::integer,
       greatest(${past.untilRunningMs}::bigint, max(until_running_ms) filter (where generation = ${past.generation})),
       greatest(${past.untilReceivedBytes}::bigint, max(until_received_bytes) filter (where generation = ${past.generation})),
@@ -83,7 +82,7 @@ export async function endDiscounts(tx: Tx, ids: readonly InstanceId[]): Promise<
       instance_id, until_at, generation, until_running_ms, until_received_bytes, until_sent_bytes,
       price_nanos_per_hour, storage_nanos_per_gb_month, inet_up_nanos_per_gb, inet_down_nanos_per_gb, discount_ppm
     )
-    select i.id, greatest(${tx.now}::timestamptz, i.storage_charged_until_at, marked.at), i.generation,
+    select i.id, greatest(${tx.now}::timestamptz, ${storageChargedUntil(sql`i.id`)}, marked.at), i.generation,
       greatest(run.running_ms, marked.running_ms, 0), greatest(run.received_bytes, marked.received_bytes, 0),
       greatest(run.sent_bytes, marked.sent_bytes, 0), i.price_nanos_per_hour, i.storage_nanos_per_gb_month,
       i.inet_up_nanos_per_gb, i.inet_down_nanos_per_gb, i.discount_ppm
@@ -140,20 +139,4 @@ export async function readEnding(db: Reader, { id, endAt }: Pick<Instance, "id" 
       ) as was_wanted
   `.execute(db);
   return { endedEarlyBy: rows[0]?.actor ?? undefined, wasWantedToTheEnd: rows[0]?.was_wanted ?? false };
-}
-
-/** True when everything that its hosts have counted is charged, and nothing waits to be settled. */
-export async function isCharged(db: Reader, id: InstanceId): Promise<boolean> {
-  const row = await db
-    .selectFrom("instances")
-    .select("id")
-    .where("id", "=", id)
-    .where("settle_at", "is", null)
-    .where(
-      sql<boolean>`not exists (
-        select from instance_runs run where run.instance_id = instances.id and run.charged_running_ms < run.running_ms
-      )`,
-    )
-    .executeTakeFirst();
-  return row !== undefined;
 }
