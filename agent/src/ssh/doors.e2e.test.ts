@@ -149,7 +149,9 @@ describe("the doors of a host", () => {
     const thief = createTcpServer().listen(port, "127.0.0.1");
     await once(thief, "listening");
     place.service.setDoors([{ ...door, port }, other]);
-    await until("the problem is logged", () => place.logged.some(({ message }) => message.includes("cannot be had")));
+    await until("the problem is logged", () =>
+      place.logged.some(({ message }) => message.includes("the SSH port is taken")),
+    );
     thief.close();
     await place.untilOpen({ ...door, port });
     await place.open(door, other);
