@@ -6,7 +6,7 @@ import type { WorkerGroup } from "../worker-groups/worker-group.ts";
 
 type Search = (query: Readonly<Record<string, unknown>>) => readonly FoundOffer[];
 
-/** Offers of machines whose hosts allow the registry of the group's image; the others would be refused. */
+/** Offers of machines whose hosts allow the registry of the group's image; other hosts would refuse the image. */
 export function allowedOffers(
   offers: readonly OfferView[],
   machinesFor: MachinesFor | undefined,
@@ -14,7 +14,7 @@ export function allowedOffers(
   return machinesFor === undefined ? offers : offers.filter(({ machineId }) => machinesFor.machineIds.has(machineId));
 }
 
-/** Says of a decision that finds no offer when there are some, whose hosts do not allow the image of a group. */
+/** Adds to a decision that finds no offer that offers exist, but their hosts do not allow the image of the group. */
 export function explainRegistries(
   decision: Decision,
   groups: readonly WorkerGroup[],
@@ -33,7 +33,7 @@ export function explainRegistries(
   return { ...decision, reason: "private_registry", sentence: `${decision.sentence}${barred.join("")}` };
 }
 
-/** Whether an offer matches that is on a machine where the image cannot be used. */
+/** True if an offer matches on a machine whose host does not allow the image. */
 function isOfferedElsewhere(wish: GroupWish, search: Search): boolean {
   const { private_registries: _, ...query } = offerSearch(wish);
   return search(query).some(({ machine_id: machineId }) => {

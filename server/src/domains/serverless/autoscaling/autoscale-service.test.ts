@@ -7,7 +7,7 @@ import { aFleet, anAutoscaler, decideNow, orders, sentencesOf } from "../../../.
 const secret = randomBytes(32);
 const NOT_NEEDED = () => Promise.reject(new Error("there is nothing to rent"));
 
-test("an endpoint that takes long keeps no other from being looked at again when it is due", async (t) => {
+test("an endpoint that takes long does not delay the next look at another endpoint", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   for (let count = 0; count < 2; count += 1) {
@@ -46,7 +46,7 @@ test("an endpoint that takes long keeps no other from being looked at again when
   assert.equal(new Set(lookedAt).size, 2);
 });
 
-test("of small changes an endpoint is looked at once a second, and at once where nothing came for so long", async (t) => {
+test("an endpoint with only small changes is looked at once a second, and at once after a quiet spell", async (t) => {
   const world = await testApp(t, { secret });
   const { endpointId } = await aFleet(world, await world.caller());
   let lookCount = 0;
@@ -69,7 +69,7 @@ test("of small changes an endpoint is looked at once a second, and at once where
   assert.equal(lookCount, 3);
 });
 
-test("servers that take turns tell each change of the situation once, and none twice", async (t) => {
+test("servers that take turns log each change of the situation exactly once", async (t) => {
   const world = await testApp(t, { secret });
   const fleet = await aFleet(world, await world.caller());
   let reason = "";
@@ -89,7 +89,7 @@ test("servers that take turns tell each change of the situation once, and none t
   assert.deepEqual(await sentencesOf(world, fleet), ["It is calm.", "It is busy.", "It is calm."]);
 });
 
-test("a group that cannot be rented for is told of once for each reason, and not each minute", async (t) => {
+test("a group that cannot rent logs each reason once, and not every minute", async (t) => {
   const world = await testApp(t, { secret });
   const fleet = await aFleet(world, await world.caller());
   const autoscaler = anAutoscaler(world, { secret, decide: () => orders() });

@@ -17,48 +17,48 @@ export type AutoscalerPorts = DecisionPorts &
     readonly desk: Pick<OrderDesk, "wishOf" | "orderFor" | "prepare">;
   };
 
-/** How often endpoints are looked at in which something is under way, and the others. */
+/** How often the autoscaler looks at endpoints with work under way, and at endpoints without. */
 const RESTLESS_EVERY_MS = 1_000;
 const QUIET_EVERY_MS = 10_000;
 const AFTER_FAILURE_MS = 5_000;
-/** Endpoints that nobody announced are found so often. */
+/** How often the list of endpoints is read, to find endpoints that no notification announced. */
 const LIST_EVERY_MS = 10_000;
-/** So many endpoints are looked at side by side. */
+/** Endpoints that are looked at in parallel. */
 const LANES = 4;
-/** Ids for as many workers as one decision may rent are at hand before a transaction begins. */
+/** Ids kept ready before a transaction begins: enough for the workers that one decision may rent. */
 const ORDERS_AT_HAND = 32;
-/** A run ends after so long, whatever takes longer: what is due meanwhile is for the next one. */
+/** Longest duration of a run; endpoints that are still due then wait for the next run. */
 const RUN_MS = 2_000;
-/** When nothing could be read for so long, nobody could be heard of either. */
+/** After a pause this long without reading anything, this server may have missed the reports of workers. */
 const DEAF_MS = 15_000;
 
 type Watched = {
   readonly memory: EndpointMemory;
   dueAtMs: number;
   machineIds: readonly MachineId[];
-  /** It is looked at right now; `isAgain` when something came up meanwhile. */
+  /** The endpoint is looked at right now; `isAgain` if it changed meanwhile. */
   isBusy: boolean;
   isAgain: boolean;
   visitedAtMs: number;
-  /** Something small came up while it was looked at. */
+  /** A small change came up while the endpoint was looked at. */
   isSoon: boolean;
 };
 
 type Counts = { visited: number; rented: number; ordered: number; failed: number };
 
 /**
- * Looks at every endpoint when it is due: each second while something is under way, now and then otherwise, and at once
- * when somebody tells of it. What goes wrong with one endpoint keeps no other waiting.
+ * Looks at every endpoint when it is due: each second while work is under way, now and then otherwise, and at once
+ * when it is notified of a change. A failure at one endpoint does not delay the others.
  */
 export class Autoscaler {
   private readonly ports: AutoscalerPorts;
   private readonly watched = new Map<EndpointGroupId, Watched>();
-  /** Told of: these come first, in the order in which they were told of. */
+  /** Endpoints with a notified change: they come first, in the order of the notifications. */
   private readonly urgent = new Set<EndpointGroupId>();
   private readonly errors: unknown[] = [];
   private laneCount = 0;
   private working: Promise<void> = Promise.resolve();
-  /** From the first run on: who only answers requests decides nothing. */
+  /** True from the first run on: a process that only answers requests makes no decisions. */
   private isRunning = false;
   private listedAtMs = -Infinity;
   private heardAtMs = -Infinity;
@@ -79,9 +79,9 @@ export class Autoscaler {
     },
   };
 
-  /** Something came up in this endpoint: it is looked at at once. */
+  /** Notes a change in this endpoint: it is looked at at once. */
   note(id: EndpointGroupId): void {
-    // The first run looks at all of them.
+    // The first run looks at all endpoints.
     if (!this.isRunning) return;
     const watched = this.watch(id);
     if (watched.isBusy) watched.isAgain = true;
@@ -90,8 +90,8 @@ export class Autoscaler {
   }
 
   /**
-   * Something small came up, as it does all the time where there is work: it is looked at as soon as an endpoint is in
-   * which something is under way.
+   * Notes a small change, which is frequent on a busy endpoint: the endpoint is looked at as soon as an endpoint with
+   * work under way would be.
    */
   noteSoon(id: EndpointGroupId): void {
     if (!this.isRunning) return;
@@ -102,13 +102,13 @@ export class Autoscaler {
     else watched.dueAtMs = Math.min(watched.dueAtMs, soonMs);
   }
 
-  /** Something came up on these machines: whoever has workers there is looked at. */
+  /** Notes a change on these machines: every endpoint with a worker there is looked at. */
   noteMachines(machineIds: readonly MachineId[]): void {
     const changed = new Set(machineIds);
     for (const [id, { machineIds: own }] of this.watched) if (own.some((one) => changed.has(one))) this.note(id);
   }
 
-  /** Looks at everything that is due, and resolves when that is done, or goes on by itself. */
+  /** Looks at every endpoint that is due. Resolves when that is done, or when the time of a run is over. */
   async run(): Promise<LoopStatus> {
     this.isRunning = true;
     await this.list();
@@ -125,12 +125,12 @@ export class Autoscaler {
     return { endpoints: this.watched.size, ...counts };
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no look is under way. */
   async idle(): Promise<void> {
     while (this.laneCount > 0) await this.working;
   }
 
-  /** Looks at nothing more, and waits for what is under way. */
+  /** Starts no further look, and waits for those under way. */
   async stop(): Promise<void> {
     this.isRunning = false;
     this.urgent.clear();
@@ -149,7 +149,10 @@ export class Autoscaler {
     for (const [id, { isBusy }] of this.watched) if (!ids.has(id) && !isBusy) this.watched.delete(id);
   }
 
-  /** While this server stood still, or the database did, no worker could be heard: its silence begins anew. */
+  /**
+   * After this server or the database stood still, no worker could be heard: the silence of workers is counted from
+   * now.
+   */
   private noteDeafness(): void {
     const { clock } = this.ports;
     if (clock.monotonicMs() - this.heardAtMs > DEAF_MS) this.listeningSinceMs = clock.now().getTime();
@@ -177,7 +180,7 @@ export class Autoscaler {
     this.openLane();
   }
 
-  /** Never throws. */
+  /** Looks at the next due endpoints until none is left. Never throws. */
   private async serve(): Promise<void> {
     for (let id = this.takeUrgent(); id !== undefined; id = this.takeUrgent()) {
       const watched = this.watch(id);
@@ -233,7 +236,7 @@ export class Autoscaler {
       try {
         if ((await carryOut({ endpoint, order, memory }, ports)) === "done") this.counts.ordered += 1;
       } catch (error) {
-        // The other orders do not wait for it; the next decision gives it again.
+        // The other orders do not wait for the failed one; the next decision gives it again.
         failed.push(error);
       }
     }

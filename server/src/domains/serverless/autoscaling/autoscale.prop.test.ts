@@ -57,7 +57,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Refuses, at the very statement, a worker beyond what its endpoint may have. */
+/** A trigger that refuses a worker beyond the endpoint's limit in the very statement that adds it. */
 const GUARD = `
   create function refuse_too_many() returns trigger language plpgsql as $$
   begin
@@ -72,7 +72,10 @@ const GUARD = `
 
 class Crash extends Error {}
 
-/** Gives any order to anybody at any time: whatever the rules may come to, what is carried out must be right. */
+/**
+ * Gives any order to any worker at any time: the orders that are carried out must be right even if the rules are
+ * wrong.
+ */
 function mischief({ workers, offers, nowMs }: Situation): Decision {
   const kinds = ["stop", "destroy", "update", "start"] as const;
   const drains = ["stop", "destroy", "update"] as const;
@@ -91,7 +94,7 @@ function mischief({ workers, offers, nowMs }: Situation): Decision {
   return orders(...actions, ...rents);
 }
 
-/** One endpoint with its workers' processes, played by a test, under two servers. */
+/** One endpoint under two servers; the test plays the processes of its workers. */
 class Play {
   readonly busy = new Map<number, { readonly count: number; readonly run: number }>();
   private readonly readyRuns = new Set<string>();
@@ -117,7 +120,7 @@ class Play {
     this.restart();
   }
 
-  /** Two servers that know nothing. */
+  /** Replaces both servers by new ones with empty memory. */
   restart(): void {
     this.servers = [0, 1].map(() =>
       anAutoscaler(this.world, {
@@ -165,7 +168,7 @@ class Play {
         this.restart();
         break;
       case "reprice":
-        // Searches do not know it yet: what they find is refused.
+        // Searches do not know the new price yet: the offers that they find are refused.
         await this.world.env.pool.query(
           "update machines set price_device_nanos_per_hour = price_device_nanos_per_hour + 1000000",
         );
@@ -196,7 +199,7 @@ class Play {
     }
   }
 
-  /** Everything that was ever made is gone, and paid for. */
+  /** Checks that every worker and instance that was ever made is gone, and paid for. */
   async end(): Promise<void> {
     this.isFaulty = false;
     const { endpointId } = this.fleet;
@@ -253,13 +256,13 @@ class Play {
         cur_load: count * 10,
         num_requests_working: count,
       });
-      // Its host may not have said yet that it runs.
+      // The worker's host may not have reported yet that it runs.
       if (answer.status === 200) this.readyRuns.add(run);
       else assert.ok([401, 503, 400].includes(answer.status), answer.text);
     }
   }
 
-  /** Requests go to those that are routed to, as a router in another process would know it. */
+  /** Sends requests to workers that are routed to, as a router in another process would know them. */
   private async ask(load: number): Promise<void> {
     const { clock, env } = this.world;
     await env.pool.query(
@@ -297,7 +300,7 @@ class Play {
   }
 }
 
-test("whatever happens, there are never too many workers, none is stopped at work, and nothing is left behind", async (t) => {
+test("under any orders and crashes an endpoint never has too many workers, stops none at work, and leaves nothing behind", async (t) => {
   const world = await testApp(t, { secret });
   await world.env.pool.query(GUARD);
   const hosts = [await world.host({ gpus: 2 }), await world.host({ gpus: 2 }), await world.host({ gpus: 1 })];
@@ -345,7 +348,7 @@ test("workers that crash one after the other are rented as often as the back-off
       await sayStatus(world, host, worker.instance_id, { error_msg: "segmentation fault" });
       await decideNow(autoscaler, fleet);
       await host.obey();
-      // Its machine is the only one: here the group's own back-off is looked at.
+      // The fleet has one machine: the test looks at the group's own back-off, so the machine must not be avoided.
       await world.env.pool.query("delete from worker_group_avoidances");
     }
     world.clock.jump(1_000);

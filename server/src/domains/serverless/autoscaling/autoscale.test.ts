@@ -54,7 +54,7 @@ test("a worker is rented in its owner's name, with its row, its limits and its i
   await world.assertBooks();
 });
 
-test("however many a decision rents, there are never more workers than the endpoint may have", async (t) => {
+test("an endpoint never has more workers than its limit, however many a decision rents", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   for (let count = 0; count < 4; count += 1) await world.host({ gpus: 1 });
@@ -67,7 +67,7 @@ test("however many a decision rents, there are never more workers than the endpo
   assert.equal((await workersOf(world, fleet)).length, 2);
 });
 
-test("an empty balance is told once, stops spending for a while, and leaves other endpoints alone", async (t) => {
+test("an empty balance is logged once, pauses spending for a while, and does not affect other endpoints", async (t) => {
   const world = await testApp(t, { secret });
   const [poor, rich] = [await world.caller({ dollars: 0 }), await world.caller()];
   await world.host({ gpus: 2 });
@@ -96,7 +96,7 @@ test("an empty balance is told once, stops spending for a while, and leaves othe
   assert.ok(stops.includes(undefined) && stops.at(-1) === undefined, "it is tried again");
 });
 
-test("what goes wrong with one endpoint keeps no other waiting, and is told to who runs the server", async (t) => {
+test("a failure at one endpoint does not delay the others, and is reported to the operator", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   await world.host({ gpus: 1 });
@@ -127,7 +127,7 @@ const drains =
       ),
     );
 
-test("a worker that takes requests is stopped only once it was drained and said after that that it has none", async (t) => {
+test("a worker that takes requests is stopped only after it drained and then reported that it has none", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   const host = await world.host({ gpus: 1 });
@@ -173,7 +173,7 @@ test("a worker that takes requests is stopped only once it was drained and said 
   assert.deepEqual(rows, [{ first: true, warm: true }]);
 });
 
-test("workers that their owner stopped, started or destroyed are seen as what they are", async (t) => {
+test("workers that their owner stopped, started or destroyed are recognised as such", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   const host = await world.host({ gpus: 1 });
@@ -217,7 +217,7 @@ test("workers that their owner stopped, started or destroyed are seen as what th
   assert.deepEqual(await workersOf(world, fleet), []);
 });
 
-test("a worker that says that it failed is taken for it, its machine avoided, and the next one waits its time", async (t) => {
+test("a worker that reports a failure is failed, its machine is avoided, and the next worker waits for the back-off", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   const [one, other] = [await world.host({ gpus: 1 }), await world.host({ gpus: 1 })];
@@ -266,7 +266,7 @@ test("a worker that says that it failed is taken for it, its machine avoided, an
   );
 });
 
-test("a ready worker that falls silent is failed after a minute, unless nobody could have heard it", async (t) => {
+test("a ready worker that falls silent is failed after a minute, unless the server could not have heard it", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   const host = await world.host({ gpus: 1 });
@@ -277,7 +277,7 @@ test("a ready worker that falls silent is failed after a minute, unless nobody c
   const id = (await workersOf(world, fleet))[0]?.instance_id ?? 0;
   count = 0;
   await bringUp(world, host, [id]);
-  // This server did nothing for two minutes: what it did not hear says nothing of the worker.
+  // This server did nothing for two minutes: the silence in that time says nothing about the worker.
   world.clock.jump(120_000);
   await decideNow(autoscaler, fleet);
   assert.equal((await workersOf(world, fleet))[0]?.failure, "");
@@ -315,7 +315,7 @@ test("a worker that is not ready in time, or whose container ends, is failed", a
   assert.match((await failures()).get(Number(slow?.instance_id)) ?? "", /was not ready 10 minutes after/);
 });
 
-test("an outdated worker is told, made anew from the present recipe, and has to say again that it is ready", async (t) => {
+test("an outdated worker is notified, recreated from the present recipe, and has to report again that it is ready", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   const host = await world.host({ gpus: 1 });
@@ -382,7 +382,7 @@ test("a stopped worker is updated where it is, and stays stopped", async (t) => 
   assert.deepEqual([worker?.generation, worker?.phase, worker?.desired], [2, "stopped", "stopped"]);
 });
 
-test("a decision is stored when it does something, or when the kind of situation has changed", async (t) => {
+test("a decision is stored when it gives orders, or when the kind of situation has changed", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   const fleet = await aFleet(world, owner);
@@ -393,7 +393,7 @@ test("a decision is stored when it does something, or when the kind of situation
     await decideNow(autoscaler, fleet);
   }
   assert.deepEqual(await sentencesOf(world, fleet), ["steady", "asleep", "steady"]);
-  // A server that comes later knows what the last one was.
+  // A server that starts later reads the reason of the last decision.
   await decideNow(anAutoscaler(world, { secret, decide: () => ({ ...orders(), reason }) }), fleet);
   assert.equal((await sentencesOf(world, fleet)).length, 3);
 });

@@ -35,7 +35,7 @@ export type DecisionPorts = WishPorts &
     readonly routers: Pick<Routers, "of">;
   };
 
-/** What is left to be done, each in a transaction of its own. */
+/** Orders that follow from a decision; each is carried out in a transaction of its own. */
 export type Order = {
   readonly kind: "start" | "stop" | "destroy" | "update";
   readonly workerId: InstanceId;
@@ -50,22 +50,25 @@ export type DecisionOutcome =
       readonly endpoint: EndpointGroup;
       readonly orders: readonly Order[];
       readonly rented: number;
-      /** Something is under way, or somebody waits: it is to be looked at again soon. */
+      /** True while work is under way or requests wait: the endpoint is to be looked at again soon. */
       readonly isRestless: boolean;
       readonly machineIds: readonly Hand["instance"]["machineId"][];
     };
 
 const SAMPLES_MS = 3_600_000;
-/** Seconds younger than this may still be added to by some server. */
+/** Samples of seconds younger than this are not final: any server may still add to them. */
 const SAMPLES_OPEN_MS = 15_000;
 const WISH_KEPT_MS = 60_000;
 const GROUP_REST_MS = 60_000;
-/** An endpoint that is looked at each second does not search each second; what is gone by then is refused. */
+/**
+ * How long found offers are kept: an endpoint that is looked at each second does not search each second. A rent
+ * refuses offers that are gone by then.
+ */
 const FOUND_KEPT_MS = 3_000;
 
 /**
- * Looks at an endpoint: notes what became of its workers, decides what it needs, rents, and says who takes no more
- * requests. One server at a time does this; what else follows from the decision is returned.
+ * Looks at an endpoint: records the present state of its workers, decides what it needs, rents, and marks the workers
+ * that take no more requests. One server at a time does this; the remaining orders are returned.
  */
 export async function decideOnEndpoint(
   tx: Tx,
@@ -124,7 +127,7 @@ export async function decideOnEndpoint(
   };
 }
 
-/** What a decision wanted and did not get: somebody else was there first, or nothing may be rented. */
+/** The sentence about workers that a decision wanted and did not get: somebody else was first, or renting is paused. */
 function shortfall(wanted: number, got: number): string {
   if (got === wanted) return "";
   if (got === 0) return wanted === 1 ? " But it could not be rented." : " But none of them could be rented.";
@@ -133,7 +136,7 @@ function shortfall(wanted: number, got: number): string {
 
 type Stock = { readonly review: Review; readonly groups: readonly WorkerGroup[]; readonly isChanged: boolean };
 
-/** Reads what there is, and writes down what was found of it. Workers are written in id order, as everywhere. */
+/** Reads the fleet, and stores what the review found. Workers are written in id order, as everywhere. */
 async function takeStock(tx: Tx, endpoint: EndpointGroup, rules: ReviewRules): Promise<Stock> {
   const [groups, workers] = [await listWorkerGroups(tx.db, endpoint.id), await listWorkers(tx.db, endpoint.id)];
   const instances = await listInstanceFacts(
@@ -178,7 +181,7 @@ type Subject = {
   readonly memory: EndpointMemory;
 };
 
-/** Reads what changed since it was read last. */
+/** Reads the facts that changed since they were read last. */
 async function learn(tx: Tx, { endpoint, groups, hands, memory }: Subject, ports: DecisionPorts): Promise<void> {
   const nowMs = tx.now.getTime();
   memory.samples = await readSamples(tx, endpoint.id, memory.samples);
@@ -212,7 +215,7 @@ async function learn(tx: Tx, { endpoint, groups, hands, memory }: Subject, ports
   }
 }
 
-/** Of an hour that is mostly known only the end is read again. */
+/** Reads only the end of the hour again, as the rest is known. */
 async function readSamples(
   tx: Tx,
   id: EndpointGroup["id"],
@@ -264,7 +267,7 @@ function findOffers(
   });
 }
 
-/** Offers within the maximum; when there is none, the cheapest above it, so that a decision can say what it costs. */
+/** Offers within the maximum; when there are none, the cheapest above it, so that a decision can name the price. */
 function searchWithin(
   search: DecisionPorts["search"],
   wish: Pick<GroupWish, "query" | "wish">,
@@ -275,7 +278,7 @@ function searchWithin(
   return found.length > 0 ? found : search({ ...query, order: [["dph_total", "asc"]], limit: 1 });
 }
 
-/** Says who takes no more requests, and who does again. Returns whether there was any. */
+/** Marks the workers that take no more requests, and those that take them again. Returns true if there was any. */
 async function changeDrains(tx: Tx, actions: readonly Action[], hands: readonly Hand[]): Promise<boolean> {
   const byId = new Map(hands.map((hand) => [hand.worker.instanceId, hand]));
   const changes = actions.flatMap((action) => {
@@ -314,7 +317,7 @@ function toOrder(action: Action): Order | undefined {
   }
 }
 
-/** Stored when anything is done, or when the kind of situation has changed. */
+/** Stores the decision if it gives orders or if the kind of situation has changed. */
 async function recordDecision(
   tx: Tx,
   {

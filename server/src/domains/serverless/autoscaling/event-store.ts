@@ -3,7 +3,7 @@ import type { EndpointGroupId, InstanceId, WorkerGroupId } from "../../../base/i
 import { insertRows } from "../../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 
-/** Streams of the published logs: 0 what matters, 1 what was done, 2 what was seen, 3 everything. */
+/** Streams of the published logs: 0 important, 1 orders, 2 observations, 3 everything. */
 export type EventLevel = 0 | 1 | 2 | 3;
 
 export type NewEndpointEvent = {
@@ -14,7 +14,7 @@ export type NewEndpointEvent = {
   readonly level: EventLevel;
   /** One sentence in plain words. */
   readonly sentence: string;
-  /** Of a decision its `reason`, `targets` and `actions`. */
+  /** The `reason`, `targets` and `actions` of a decision. */
   readonly detail?: Readonly<Record<string, unknown>> | undefined;
 };
 
@@ -30,7 +30,7 @@ export type EndpointEvent = {
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
-/** Notes what happened, now, in this order. */
+/** Stores events with the present time, in this order. */
 export async function recordEvents(tx: Tx, events: readonly NewEndpointEvent[]): Promise<void> {
   if (events.length === 0) return;
   const rows = events.map((event) => ({
@@ -40,7 +40,7 @@ export async function recordEvents(tx: Tx, events: readonly NewEndpointEvent[]):
     at: tx.now,
     kind: event.kind,
     level: event.level,
-    // Texts of workers are part of some: they may hold what PostgreSQL cannot.
+    // Sentences may quote texts of workers, which may hold characters that PostgreSQL refuses.
     sentence: event.sentence.replaceAll("\0", "").toWellFormed(),
     detail: event.detail ?? {},
   }));
@@ -48,16 +48,16 @@ export async function recordEvents(tx: Tx, events: readonly NewEndpointEvent[]):
 }
 
 export type EventQuery = {
-  /** Events of this level and of those that matter more. */
+  /** Events of this level and of the more important ones. */
   readonly level: EventLevel;
   readonly limit: number;
-  /** Only what happened before this event; undefined: from the newest on. */
+  /** Only events before this one; undefined: from the newest on. */
   readonly before: number | undefined;
-  /** Only those of this worker group. */
+  /** Only events of this worker group. */
   readonly workerGroupId?: WorkerGroupId;
 };
 
-/** What happened in an endpoint group, newest first. */
+/** Events of an endpoint group, newest first. */
 export async function listEvents(
   db: Reader,
   endpointGroupId: EndpointGroupId,
@@ -84,7 +84,7 @@ export async function listEvents(
   }));
 }
 
-/** Why the last decision that was stored was made; undefined before the first. */
+/** The reason of the last decision that was stored; undefined before the first. */
 export async function findLastReason(db: Reader, endpointGroupId: EndpointGroupId): Promise<string | undefined> {
   const row = await db
     .selectFrom("endpoint_events")
@@ -97,7 +97,7 @@ export async function findLastReason(db: Reader, endpointGroupId: EndpointGroupI
   return row?.reason ?? undefined;
 }
 
-/** Forgets what happened before then; returns how many events that were. */
+/** Deletes events from before then; returns how many. */
 export async function deleteEventsBefore(tx: Tx, before: Date, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from endpoint_events

@@ -7,8 +7,8 @@ import { avoidMachine, updateWorker } from "../workers/store.ts";
 const AVOIDED_MS = 3_600_000;
 
 /**
- * Takes a worker for failed: it gets no more requests and is to be destroyed. Its machine is avoided for its group, and
- * the more of its group fail one after the other, the longer nothing is rented for it.
+ * Marks a worker as failed: it gets no more requests and is to be destroyed. Its machine is avoided for its group.
+ * Each further failure in a row lengthens the pause before the group rents again.
  */
 export async function failWorker(tx: Tx, worker: WorkerFacts, { reason, isCounted }: Failure): Promise<void> {
   const { instanceId, endpointGroupId, workerGroupId, machineId } = worker;

@@ -1,7 +1,7 @@
 import type { WorkerGroupId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 
-/** Counts a worker of the group that failed, and says until when nothing is rented for it; returns the count. */
+/** Counts a failed worker of the group, and sets the time before which nothing is rented; returns the count. */
 export async function raiseFailures(
   tx: Tx,
   id: WorkerGroupId,

@@ -5,14 +5,14 @@ import type { WorkerGroup } from "../worker-groups/worker-group.ts";
 import { backOffMs, failureOf, isServing, type Failure, type WorkerFacts } from "./worker-standing.ts";
 import type { WorkerChange } from "../workers/store.ts";
 
-/** A worker beside its instance, as it is once what was found is written down. */
+/** A worker beside its instance, after the findings of the review are stored. */
 export type Hand = { readonly worker: WorkerFacts; readonly instance: InstanceFacts };
 
 export type Finding = {
   readonly worker: WorkerFacts;
-  /** What is written of it; `gone` when it works no more. */
+  /** The change that is stored of the worker; `gone` when its instance is gone. */
   readonly change: WorkerChange | "gone";
-  /** For the renter; empty when there is nothing to tell. */
+  /** The sentence for the renter; empty when there is nothing to report. */
   readonly sentence: string;
 };
 
@@ -20,21 +20,22 @@ export type Review = {
   readonly hands: readonly Hand[];
   readonly findings: readonly Finding[];
   readonly failures: readonly { readonly worker: WorkerFacts; readonly failure: Failure }[];
-  /** Groups whose workers start well again after failures, and those in which every worker has the present recipe. */
+  /** Groups whose workers start well again after failures. */
   readonly recovered: readonly WorkerGroupId[];
+  /** Groups whose update is done: every worker has the present recipe. */
   readonly updated: readonly WorkerGroupId[];
 };
 
 export type ReviewRules = {
   readonly nowMs: number;
-  /** Since when this server could have heard of silent workers. */
+  /** The time from which this server could have heard a silent worker. */
   readonly listeningSinceMs: number;
 };
 
-/** A worker that was ready for so long shows that its group works. */
+/** A worker that was ready for this long proves that its group works. */
 const PROVEN_MS = 60_000;
 
-/** Compares what is stored of workers with what became of their instances, and finds those that failed. */
+/** Compares the stored workers with the state of their instances, and finds those that failed. */
 export function reviewFleet(
   workers: readonly WorkerFacts[],
   instances: ReadonlyMap<number, InstanceFacts>,
@@ -98,7 +99,7 @@ function correctionOf(worker: WorkerFacts, instance: InstanceFacts): Correction 
   return { change, sentence: `Worker ${worker.instanceId} ${lossOf(instance)}.` };
 }
 
-/** What became of a ready worker without that we ordered it. */
+/** The reason why a ready worker left service without an order of the autoscaler. */
 function lossOf({ desired, phase }: InstanceFacts): string {
   if (desired === "stopped") return "was stopped by others: by its owner, or because nothing is left to pay it";
   switch (phase) {
@@ -112,13 +113,13 @@ function lossOf({ desired, phase }: InstanceFacts): string {
     case "running":
     case "ending":
     case "ended":
-      return "was started anew and has to say again that it is ready";
+      return "was restarted and has to say again that it is ready";
   }
 }
 
 export type KnownStarts = { readonly firstMs: number | undefined; readonly warmMs: number | undefined };
 
-/** What starts took in each group: the middle of what its workers took. */
+/** Median start times of each group, from its workers. */
 export function knownStarts(hands: readonly Hand[]): ReadonlyMap<WorkerGroupId | undefined, KnownStarts> {
   const groups = Map.groupBy(hands, ({ worker }) => worker.workerGroupId);
   return new Map(
@@ -132,7 +133,7 @@ export function knownStarts(hands: readonly Hand[]): ReadonlyMap<WorkerGroupId |
   );
 }
 
-/** Somebody became ready after the last failure and stayed it: one that is ready and breaks at once proves nothing. */
+/** True if a worker became ready after the last failure and stayed ready: one that breaks at once proves nothing. */
 function isRecovered(group: WorkerGroup, hands: readonly Hand[], { nowMs }: ReviewRules): boolean {
   const { failureCount, resumesAt } = group;
   if (failureCount === 0) return false;

@@ -14,22 +14,22 @@ export type Rent = Extract<Action, { kind: "rent" }>;
 
 export type HirePorts = {
   readonly desk: Pick<OrderDesk, "orderFor">;
-  /** The token by which a worker shows that it is it. */
+  /** The token by which a worker proves its identity. */
   readonly tokenOf: (instanceId: InstanceId) => string;
 };
 
 type Planned = { readonly rent: Rent; readonly order: CreateOrder; readonly generation: number; readonly price: Nanos };
 
-/** An offer that was refused, or a group that cannot be rented for, is left alone so long. */
+/** How long a refused offer, or a group that cannot rent, is left alone. */
 const REST_MS = 15_000;
-/** By then a server knows what a rent has changed on the market. */
+/** After this time every server has read the effect of a rent on the market. */
 const MARKET_LAG_MS = 1_000;
-/** Prices are told to a hundredth of a cent. */
+/** Prices are shown to a hundredth of a cent. */
 const SHOWN_NANOS = 100_000n;
 
 /**
- * Rents workers and makes them the endpoint's in one transaction, so that there is none without its row; the caller holds
- * the endpoint's lock, so that there are never more than it may have. What is refused is told, and tried again later.
+ * Rents workers and stores their rows in one transaction, so that no worker is without a row. The caller holds the
+ * endpoint's lock, so the limit of workers holds. A refusal is logged and tried again later.
  */
 export async function hire(
   tx: Tx,
@@ -46,7 +46,7 @@ export async function hire(
   },
   { desk, tokenOf }: HirePorts,
 ): Promise<readonly Hire[]> {
-  // Most decisions rent nobody.
+  // Most decisions rent nothing.
   if (rents.length === 0) return [];
   const free = endpoint.maxWorkers - (await countWorkers(tx.db, endpoint.id));
   const planned: Planned[] = [];
@@ -56,7 +56,7 @@ export async function hire(
     if (known === undefined || offer === undefined) continue;
     const { wish, generation } = known;
     const price = offer.priceNanosPerHour;
-    // What is dearer by now than when it was chosen is chosen again, or not.
+    // The price may have risen since the choice: the order refuses a price above the one that was chosen.
     const order = await desk.orderFor(wish, rent.offerId, { totalMaxNanosPerHour: price });
     planned.push({ rent, generation, price, order });
   }
@@ -81,14 +81,14 @@ export async function hire(
   return hires;
 }
 
-/** What else is offered on these machines changes with it: it is looked up anew once the market here knows. */
+/** Leaves these machines alone until the market here knows what they still offer, and then searches again. */
 function keepInMind(hires: readonly Hire[], memory: EndpointMemory, nowMs: number): void {
   memory.resumeSpending();
   memory.found.clear();
   for (const { machineId } of hires) memory.restingMachines.add(machineId, { nowMs, forMs: MARKET_LAG_MS });
 }
 
-/** What keeps one from being rented keeps all of them: it is told once. */
+/** One cause often refuses all rents of a decision: each sentence is logged once. */
 function oncePerSentence(events: readonly NewEndpointEvent[]): readonly NewEndpointEvent[] {
   const seen = new Set<unknown>();
   return events.filter(({ detail, instanceId }) => {
@@ -122,7 +122,9 @@ function hiredEvent({ id }: EndpointGroup, { rent, order, price }: Planned): New
   };
 }
 
-/** Why somebody could not be rented decides what is left alone for a while. */
+/**
+ * Records a refused rent; its error decides whether the machine, the group or the account is left alone for a while.
+ */
 function refuse(
   tx: Tx,
   endpoint: EndpointGroup,
@@ -131,7 +133,7 @@ function refuse(
   memory: EndpointMemory,
 ): readonly NewEndpointEvent[] {
   const nowMs = tx.now.getTime();
-  // No offer helps an account without credit, or with as many instances as one may have.
+  // No other offer helps an account without credit or at its limit of instances.
   const isOfAccount = error.kind === "insufficient_funds" || error.code === "too_many";
   tx.afterCommit(() => {
     memory.found.delete(rent.groupId);

@@ -34,7 +34,7 @@ test("a machine that an endpoint rented on is left alone until the market here k
   assert.equal(seen.at(-1)?.length, 1);
 });
 
-test("a decision that could not be carried out says so in the same breath", async (t) => {
+test("a decision that could not be carried out says so in its own sentence", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   await world.host({ gpus: 1 });

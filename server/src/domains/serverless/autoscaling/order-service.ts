@@ -27,7 +27,7 @@ export type OrderPorts = {
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly routers: Pick<Routers, "of">;
-  /** Tells a worker that it is about to be made anew; whether it heard is no matter. */
+  /** Tells a worker that it is about to be recreated; a worker that does not answer is recreated all the same. */
   readonly tellUpdate: (worker: {
     readonly url: string;
     readonly token: string;
@@ -43,13 +43,13 @@ export type Given = {
 };
 
 const ACTOR = "autoscaler";
-/** A request that was sent just before a worker drained has arrived there after so long. */
+/** After this time a request that was sent just before its worker drained has arrived there. */
 const DRAIN_MS = 2_000;
 const REST_MS = 10_000;
 
 /**
- * Carries one order of a decision out, if it still holds: between the decision and now the worker may have been taken
- * back, been given work, or gone. A refusal is told and is no failure.
+ * Carries out one order of a decision, if it still holds: meanwhile the worker may have been taken back, been given
+ * work, or gone. A refusal is logged and is no failure.
  */
 export async function carryOut(given: Given, ports: OrderPorts): Promise<"done" | "dropped" | "refused"> {
   const { endpoint, order, memory } = given;
@@ -110,7 +110,7 @@ async function obey(tx: Tx, given: Given, ports: OrderPorts): Promise<"done" | "
   return "done";
 }
 
-/** The worker comes before its machine and its instance, as in every use case. */
+/** Locks the worker before its machine and its instance, as every use case does. */
 async function find(tx: Tx, given: Given): Promise<Subject | undefined> {
   const { endpoint, order } = given;
   const [worker] = await lockWorkers(tx, [order.workerId]);
@@ -119,7 +119,10 @@ async function find(tx: Tx, given: Given): Promise<Subject | undefined> {
   return instance && { ...given, worker, instance };
 }
 
-/** A worker that takes requests is left alone unless it was drained for this, and has none any more. */
+/**
+ * True if the order still holds: a worker that takes requests is left alone unless it drained for this order and has
+ * no request left.
+ */
 function isStillRight(tx: Tx, { order, worker, instance }: Subject, { routers }: Pick<OrderPorts, "routers">): boolean {
   if (order.kind === "start") return worker.failure === "" && instance.desired === "stopped";
   if (order.kind === "stop" && instance.desired !== "running") return false;
@@ -143,7 +146,10 @@ async function stop(tx: Tx, { endpoint, worker }: Subject): Promise<void> {
   await updateWorker(tx, worker.instanceId, { ...NOT_READY, startedAt: undefined, draining: undefined });
 }
 
-/** What cannot be destroyed now stays known as being removed, and is tried again until it is gone. */
+/**
+ * Destroys the worker. One that cannot be destroyed now stays marked as being removed, and is tried again until it is
+ * gone.
+ */
 async function destroy(tx: Tx, { endpoint, worker }: Subject): Promise<boolean> {
   const { instanceId, endpointGroupId } = worker;
   const removable = { instanceId, endpointGroupId, userId: endpoint.userId, attemptCount: 0 };
@@ -151,7 +157,9 @@ async function destroy(tx: Tx, { endpoint, worker }: Subject): Promise<boolean> 
   return outcome === "removed";
 }
 
-/** Makes it anew from the present recipe of its group: a running one at once, a stopped one at its next start. */
+/**
+ * Recreates the worker from the present recipe of its group: a running one at once, a stopped one at its next start.
+ */
 async function update(tx: Tx, { endpoint, worker, instance, memory }: Subject, ports: OrderPorts): Promise<boolean> {
   const known = worker.workerGroupId === undefined ? undefined : memory.wishes.get(worker.workerGroupId);
   if (known === undefined || known.generation <= worker.generation) return false;
@@ -162,7 +170,7 @@ async function update(tx: Tx, { endpoint, worker, instance, memory }: Subject, p
     ...NOT_READY,
     generation: known.generation,
     draining: undefined,
-    // It serves by another recipe from now on: what was measured before is history.
+    // The worker serves by another recipe from now on: earlier measurements do not apply to it.
     observedPerf: undefined,
     firstStartMs: undefined,
     startedAt: isRunning ? tx.now : undefined,
@@ -171,7 +179,7 @@ async function update(tx: Tx, { endpoint, worker, instance, memory }: Subject, p
   return true;
 }
 
-/** One that runs hears that it is about to end, so that it can finish what it does beside requests. */
+/** Tells a running worker that it is about to end, so that it can finish its work beside requests. */
 async function announceUpdate(given: Given, ports: OrderPorts): Promise<void> {
   const { database, clock, tellUpdate, tokenOf } = ports;
   const worker = await withTransaction(database, clock, async (tx) => {

@@ -10,7 +10,7 @@ import type { WorkerGroup } from "../worker-groups/worker-group.ts";
 import { maximumByMarket, maximumSentence } from "../workers/worker-price.ts";
 import type { FoundOffer } from "./wish-service.ts";
 
-/** A shortage that passes in a few minutes is no news; one that lasts so long needs its owner. */
+/** A shortage of a few minutes is not worth a notification; one of this length needs the owner. */
 const NOTICE_AFTER_MS = 10 * 60_000;
 
 /**
@@ -41,8 +41,8 @@ export async function settleMaxima(
 }
 
 /**
- * Writes down which groups wait for a lower price, and since when, and tells their owner once of each wait that lasts. A
- * group waits when workers are needed and every offer that matches its search costs more than its maximum.
+ * Stores which groups wait for a lower price, and since when, and notifies their owner once of each wait that lasts.
+ * A group waits when workers are needed and every offer that matches its search costs more than its maximum.
  */
 export async function notePriceWaits(
   tx: Tx,
@@ -70,7 +70,7 @@ export async function notePriceWaits(
   }
 }
 
-/** The price of the cheapest offer of a group whose offers all cost too much. */
+/** The lowest price of a group whose offers all cost more than its maximum; undefined otherwise. */
 function cheapestTooDear({ id, maxNanosPerHour }: WorkerGroup, offers: readonly OfferView[]): Nanos | undefined {
   const prices = offers.flatMap(({ groupId, priceNanosPerHour: price }) => (groupId === id ? [price] : []));
   const [first, ...rest] = prices;

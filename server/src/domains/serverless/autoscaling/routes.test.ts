@@ -15,7 +15,7 @@ async function anEndpoint(world: TestApp, owner: TestCaller): Promise<{ endpoint
   return { endpoint, group: Number(group.body.id) };
 }
 
-/** Some events of each level. */
+/** Records some events of each level. */
 async function recordSome(world: TestApp, { endpoint, group }: { endpoint: number; group: number }): Promise<void> {
   const endpointGroupId = asId<EndpointGroupId>(endpoint);
   await inTransaction(world.env.database, (tx) =>
@@ -35,12 +35,12 @@ async function recordSome(world: TestApp, { endpoint, group }: { endpoint: numbe
   );
 }
 
-test("logs have the four streams, each with what those before it have, one line an event", async (t) => {
+test("logs have the four streams, each with the events of those before it, one line per event", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const made = await anEndpoint(world, owner);
   await recordSome(world, made);
-  // The key in the body alone, as the serverless SDK sends it.
+  // The key is in the body alone, as the serverless SDK sends it.
   const answer = await world.call({
     method: "POST",
     url: "/get_endpoint_logs/",
@@ -82,7 +82,7 @@ test("a log ends with its newest lines, as many as asked for, and any number may
   assert.equal(await logOf(1), whole.split("\n").at(-1));
 });
 
-test("a key in the body opens what it would open in the header, and nothing opens without", async (t) => {
+test("a key in the body has the rights that it has in the header, and a request without a key is refused", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const stranger = await world.caller();
@@ -99,7 +99,7 @@ test("a key in the body opens what it would open in the header, and nothing open
   assert.equal((await ask("wrong")).status, 401);
   const foreign = await ask(stranger.secret);
   assert.deepEqual([foreign.status, foreign.body["error_msg"]], [404, "Endpointgroup not found for user"]);
-  // The header counts where both are sent.
+  // The key in the header counts where both are sent.
   assert.equal((await ask(owner.secret, stranger.secret)).status, 404);
   assert.equal((await ask(owner.secret, "wrong")).status, 401);
 });
@@ -133,7 +133,7 @@ test("events are read page by page from the newest on, at the level that is aske
   }
 });
 
-test("an update of workers is begun and called off by its owner alone", async (t) => {
+test("only the owner of a group begins and calls off an update of its workers", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const stranger = await world.caller();

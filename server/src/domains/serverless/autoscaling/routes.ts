@@ -49,7 +49,7 @@ function endpointLogRoute({ app, database }: HttpScope): void {
   );
 }
 
-/** Two names of one operation: the older clients' word for worker groups is autogroups. */
+/** Two names of one operation: older clients call worker groups autogroups. */
 function workerGroupLogRoutes({ app, database }: HttpScope): void {
   for (const path of ["/get_workergroup_logs/", "/get_autogroup_logs/"]) {
     const isAlias = path.includes("autogroup");
@@ -136,7 +136,7 @@ function eventRoute({ app, database }: HttpScope): void {
 
 const LEVELS = [0, 1, 2, 3] as const;
 
-/** The schema lets nothing else through. */
+/** The level as one of the known ones; the schema refuses all others. */
 function asLevel(level: number): (typeof LEVELS)[number] {
   return LEVELS[level] ?? EVERYTHING;
 }

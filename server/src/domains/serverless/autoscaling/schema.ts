@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { model } from "../../../http/model.ts";
 
 const Key = Type.Optional(Type.String());
-/** More are not read for one answer: asked for more, and for all with -1, a log ends there. */
+/** The most lines of one answer: a larger number, and -1, get this many. */
 export const TAIL_MAX = 10_000;
 const Tail = Type.Optional(
   Type.Integer({ minimum: -1, default: 1000, description: `Newest lines, ${TAIL_MAX} at most; -1: as many as that.` }),

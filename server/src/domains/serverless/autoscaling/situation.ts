@@ -5,7 +5,7 @@ import type { EndpointGroup } from "../endpoints/store.ts";
 import type { WorkerGroup } from "../worker-groups/worker-group.ts";
 import { phaseOf, phaseSinceMs } from "./worker-standing.ts";
 
-/** What a server knows of requests by itself, beside what workers report. */
+/** Requests that this server knows of by itself, beside the reports of workers. */
 export type Traffic = {
   readonly loadOf: (workerId: Hand["worker"]["instanceId"]) => { readonly load: number; readonly requestCount: number };
   readonly queue: QueueView;
@@ -20,11 +20,11 @@ export type SituationFacts = {
   readonly samples: readonly LoadSample[];
   readonly traffic: Traffic;
   readonly spendingStop: Situation["spendingStop"];
-  /** Looked for only when the decision depends on them. */
+  /** Searches offers, only when the decision depends on them. */
   readonly findOffers: () => Situation["offers"];
 };
 
-/** Everything that a decision depends on, from what is stored and what this server knows. */
+/** Builds the situation that a decision depends on, from the stored facts and this server's knowledge. */
 export function situationOf(facts: SituationFacts): Situation {
   const { endpoint, groups, hands, nowMs } = facts;
   let offers: Situation["offers"] | undefined;
@@ -63,7 +63,7 @@ function groupViews(groups: readonly WorkerGroup[], hands: readonly Hand[]): rea
 function workerView(hand: Hand, facts: SituationFacts): WorkerView | undefined {
   const { worker, instance } = hand;
   const { workerGroupId: groupId, draining } = worker;
-  // Made before there were worker groups, or by hand: nobody knows what it runs.
+  // The worker is from before there were worker groups, or was made by hand: its recipe is unknown.
   if (groupId === undefined) return undefined;
   const phase = phaseOf(worker, instance);
   const group = facts.groups.find(({ id }) => id === groupId);
@@ -88,7 +88,7 @@ function workerView(hand: Hand, facts: SituationFacts): WorkerView | undefined {
   };
 }
 
-/** What it said last, or what this server gave it since, whichever is more. */
+/** The work of a worker: its last report, or the requests that this server gave it since, whichever is more. */
 function workOf({ worker, instance }: Hand, { traffic }: SituationFacts): Pick<WorkerView, "load" | "requestCount"> {
   if (phaseOf(worker, instance) !== "ready") return { load: 0, requestCount: 0 };
   const routed = traffic.loadOf(worker.instanceId);
@@ -97,10 +97,13 @@ function workOf({ worker, instance }: Hand, { traffic }: SituationFacts): Pick<W
   return hasSpoken(worker) ? { load, requestCount } : { load, requestCount: Math.max(1, requestCount) };
 }
 
-/** A request that another server sent it just before it began to drain is in its next report and nowhere else. */
+/**
+ * A request that another server sent just before the worker began to drain is in the worker's next report and nowhere
+ * else.
+ */
 const ARRIVED_MS = 2_000;
 
-/** Whether what a draining worker said last includes all that it was ever given. */
+/** True if the last report of a draining worker includes every request that it was ever given. */
 export function hasSpoken({ draining, reportedAt }: Pick<Hand["worker"], "draining" | "reportedAt">): boolean {
   if (draining === undefined) return true;
   return (reportedAt?.getTime() ?? Number.NEGATIVE_INFINITY) >= draining.at.getTime() + ARRIVED_MS;

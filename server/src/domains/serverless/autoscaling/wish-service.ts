@@ -13,7 +13,7 @@ import { launchBodyOf, searchQueryOf, type SearchQuery, type WorkerGroup } from 
 import { openRecipe } from "../worker-groups/sealed-recipe.ts";
 import { workerLaunch } from "../workers/worker-launch.ts";
 
-/** What a search says of an offer, as far as it decides here. Dollars, GB. */
+/** The fields of a found offer that decide here. Dollars, GB. */
 export type FoundOffer = PricedOffer & {
   readonly id: number;
   readonly machine_id: number;
@@ -23,11 +23,11 @@ export type FoundOffer = PricedOffer & {
 export type WishPorts = {
   readonly desk: Pick<OrderDesk, "wishOf">;
   readonly sealer: Sealer;
-  /** Where workers report to; undefined where their hosts' agents say so. */
+  /** The address to which workers report; undefined where the agents of their hosts provide it. */
   readonly reportAddress: string | undefined;
 };
 
-/** What a worker of the group is rented with now, in its owner's name, or why it cannot be. */
+/** The settings to rent a worker of the group with now, in its owner's name, or the reason why it cannot be rented. */
 export async function readWish(
   db: Reader,
   group: WorkerGroup,
@@ -44,7 +44,7 @@ export async function readWish(
       capScopes: [...made.capScopes, `endpoint:${endpointId}`],
       launch: workerLaunch(made.launch, { endpointId, groupId, deploymentId, reportAddress }),
       target: "running",
-      // One that would wait serves nobody.
+      // A queued instance serves no request.
       isRefusedUnlessRunning: true,
     };
     const query = searchQueryOf({ group, launchArgs: opened.launchArgs }, made.launch.extra_filters);
@@ -53,7 +53,8 @@ export async function readWish(
       generation: group.generation,
       searchParams: group.searchParams,
       wish,
-      // Of the many that match few may allow any: without this the best hundred could all be refused.
+      // Few of the many matching machines may allow the registry: without this condition the best hundred could all
+      // refuse.
       query: machinesFor === undefined ? query : { private_registries: { eq: true }, ...query },
       machinesFor,
       readAtMs: nowMs,
@@ -64,10 +65,13 @@ export async function readWish(
   }
 }
 
-/** How many of the best offers a decision chooses from. */
+/** The number of best offers that a decision chooses from. */
 const OFFERS_MAX = 100;
 
-/** The search for machines of a group: those that serve most for their price come first, unless its owner says otherwise. */
+/**
+ * The group's search for offers: those with the most performance for their price come first, unless the owner sorts
+ * otherwise.
+ */
 export function offerSearch({ query, wish }: Pick<GroupWish, "query" | "wish">): SearchQuery {
   return {
     ...query,
@@ -77,7 +81,7 @@ export function offerSearch({ query, wish }: Pick<GroupWish, "query" | "wish">):
   };
 }
 
-/** What is found, as the rules see it. A bid pays what it offers. */
+/** Found offers as the rules see them. A bid pays its own price. */
 export function offerView(groupId: WorkerGroupId, { wish }: Pick<GroupWish, "wish">, found: FoundOffer): OfferView[] {
   const total = priceFound(found, wish.launch.disk_gb);
   const disk = priceFound({ ...found, dph_base: 0 }, wish.launch.disk_gb);

@@ -2,16 +2,18 @@ import type { InstanceFacts } from "../../rental/instances/index.ts";
 import type { WorkerPhase } from "./rules/types.ts";
 import type { Worker } from "../workers/store.ts";
 
-/** From then on a ready worker that says nothing more is taken for dead. Routers give it nothing well before. */
+/** A ready worker that is silent for this long is taken for dead. Routers stop giving it requests well before. */
 const SILENT_MS = 60_000;
-/** So long a worker may take at least until it is ready, and so many times what others of its group took. */
+/**
+ * The least time that a worker has to become ready; the second constant multiplies the usual start time of its group.
+ */
 const START_MS_MIN = 600_000;
 const START_MULTIPLE = 4;
 
-/** What the rules of workers look at. */
+/** The fields of a worker that the rules read. */
 export type WorkerFacts = Omit<Worker, "tokenSha256">;
 
-/** Whether the container that said that it was ready is the one that runs, and we know where it takes requests. */
+/** True if the container that reported to be ready is the one that runs, and its address is known. */
 export function isServing(worker: WorkerFacts, instance: InstanceFacts): boolean {
   const isUp = instance.phase === "running" || instance.phase === "starting";
   const isSame = worker.readyAt !== undefined && worker.readyGeneration === instance.generation;
@@ -27,7 +29,7 @@ export function phaseOf(worker: WorkerFacts, instance: InstanceFacts): WorkerPha
     case "starting":
     case "running":
       if (isServing(worker, instance)) return "ready";
-      // It goes down as soon as it is up.
+      // It stops as soon as it is up.
       if (instance.desired !== "running") return "stopping";
       if (isAgain) return "starting";
       return instance.phase === "starting" ? "ordered" : "loading";
@@ -41,7 +43,7 @@ export function phaseOf(worker: WorkerFacts, instance: InstanceFacts): WorkerPha
   }
 }
 
-/** Since when it is in its phase, in milliseconds of Unix time. */
+/** The time since which it is in its phase, in milliseconds of Unix time. */
 export function phaseSinceMs(worker: WorkerFacts, instance: InstanceFacts, phase: WorkerPhase): number {
   switch (phase) {
     case "ordered":
@@ -60,11 +62,11 @@ export function phaseSinceMs(worker: WorkerFacts, instance: InstanceFacts, phase
 
 export type Failure = {
   readonly reason: string;
-  /** Whether the worker is to blame, so that others of its group may fare no better. */
+  /** True if the worker itself is to blame, so that others of its group may fail as well. */
   readonly isCounted: boolean;
 };
 
-/** What is wrong with a worker although it does not say so itself; undefined when nothing is. */
+/** The failure of a worker that did not report one itself; undefined when there is none. */
 export function failureOf(
   worker: WorkerFacts,
   instance: InstanceFacts,
@@ -88,23 +90,23 @@ export function failureOf(
   const limitMs = Math.max(START_MS_MIN, START_MULTIPLE * (knownStartMs ?? 0));
   const tookMs = nowMs - worker.startedAt.getTime();
   if (tookMs <= limitMs) return undefined;
-  // Somebody else has its devices: no fault of what it runs.
+  // Another instance has its devices: the fault is not in its recipe.
   if (phase === "scheduled") return { reason: `it got no devices for ${inWords(tookMs)}`, isCounted: false };
   return { reason: `it was not ready ${inWords(tookMs)} after it was ordered to start`, isCounted: true };
 }
 
 export type FailureRules = {
   readonly nowMs: number;
-  /** Since when we could have heard of it: who cannot listen must not blame others for their silence. */
+  /** The time from which this server could have heard it: silence before does not count against the worker. */
   readonly listeningSinceMs: number;
-  /** How long such a start took others of its group. */
+  /** The usual duration of such a start in its group. */
   readonly knownStartMs: number | undefined;
 };
 
 const BACK_OFF_FIRST_MS = 10_000;
 const BACK_OFF_MAX_MS = 3_600_000;
 
-/** For how long nothing is rented after so many workers of a group failed in a row. */
+/** The pause before the group rents again, after this many failures in a row. */
 export function backOffMs(failureCount: number): number {
   const doublings = Math.min(Math.max(failureCount - 1, 0), 30);
   return Math.min(BACK_OFF_FIRST_MS * 2 ** doublings, BACK_OFF_MAX_MS);

@@ -1,7 +1,7 @@
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** How many endpoint groups of a user's may still make workers. */
+/** The number of a user's endpoint groups that may still make workers. */
 export async function countEndpointGroupsOf(db: Reader, userId: UserId): Promise<number> {
   const row = await db
     .selectFrom("endpoint_groups")

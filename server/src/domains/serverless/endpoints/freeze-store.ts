@@ -4,8 +4,8 @@ import type { Tx } from "../../../db/transaction.ts";
 import { notifyEndpoints } from "./store.ts";
 
 /**
- * Sets the endpoints of these accounts to `stopped`: no request is routed, and no worker is started or rented. Returns how
- * many were not. One that somebody decides on now is left to the next call.
+ * Sets the endpoints of these accounts to `stopped`: no request is routed, and no worker is started or rented.
+ * Returns how many were not stopped before. An endpoint that another transaction has locked is left to the next call.
  */
 export async function stopEndpointsOf(tx: Tx, userIds: readonly UserId[]): Promise<number> {
   const { rows } = await sql<{ id: EndpointGroupId }>`

@@ -10,7 +10,7 @@ async function anEndpoint(app: TestApp, { secret }: TestCaller): Promise<number>
 
 const START = Date.parse("2025-12-31T23:50:00Z") / 1000;
 
-/** Seconds after `START`, requests, load, how many waited, how long together and at most. */
+/** Seconds after `START`, requests, load, requests that waited, and their total and longest wait. */
 type Second = readonly [number, number, number, number, number, number];
 
 async function addTraffic(app: TestApp, endpoint: number, seconds: readonly Second[]): Promise<void> {

@@ -13,7 +13,6 @@ const STEP_DEFAULT_S = 60;
 const PERIODS_MAX = 10_000;
 const TIME_MAX_S = 253_402_300_799;
 
-/** Metrics of endpoints: requests and their waiting times. */
 export function metricsRoutes({ app, database, clock }: HttpScope): void {
   app.post(
     "/api/v0/serverless/metrics/",

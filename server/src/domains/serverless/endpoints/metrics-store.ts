@@ -2,12 +2,12 @@ import { sql } from "kysely";
 import type { EndpointGroupId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** What came to an endpoint in one period. */
+/** Traffic of an endpoint in one period. */
 export type Traffic = {
   readonly endpointId: EndpointGroupId;
   readonly at: Date;
   readonly requestCount: number;
-  /** Units in all. */
+  /** Total units of the period. */
   readonly load: number;
   readonly waitedCount: number;
   readonly waitMs: number;

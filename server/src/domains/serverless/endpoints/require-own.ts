@@ -3,7 +3,7 @@ import { asId, MAX_ID, type EndpointGroupId, type UserId } from "../../../base/i
 import type { Reader } from "../../../db/transaction.ts";
 import { findEndpointGroup, findEndpointIdByName } from "./store.ts";
 
-/** The endpoint that a request names by id or by name; of several with one name the oldest. */
+/** The endpoint that a request names by id or by name; of several with one name the oldest. Throws if there is none. */
 export async function requireEndpoint(
   db: Reader,
   userId: UserId,

@@ -47,7 +47,7 @@ async function workersOf(groupId: number, count: number): Promise<readonly Insta
   });
 }
 
-test("an account has at most 500 endpoints, however many are asked for at once, and may have another for one deleted", async () => {
+test("an account has at most 500 endpoints, even under concurrent creation, and a deletion makes room for another", async () => {
   const carol = await aCaller(env.database);
   const id = await create({}, carol);
   await env.pool.query(
@@ -95,7 +95,7 @@ test("a group made without any field has the defaults and a key of its own", asy
   });
 });
 
-test("what is sent is stored, nulls and foreign keys are ignored", async () => {
+test("sent fields are stored; nulls and foreign keys are ignored", async () => {
   const id = await create({
     endpoint_name: "bench run 1",
     min_load: 0.0,
@@ -166,7 +166,7 @@ test("a repeated creation with one idempotency key makes one group", async () =>
   assert.equal(named.length, 1);
 });
 
-test("a list holds the caller's own groups only, and is empty for who has none", async () => {
+test("a list holds the caller's own groups only, and is empty for a user without groups", async () => {
   const [own, other] = [await create({}, bob), await create()];
   const { body } = await served.call("GET", "/api/v0/endptjobs/", { as: bob });
   const ids = (body["results"] as { id: number }[]).map((row) => row.id);
@@ -176,7 +176,7 @@ test("a list holds the caller's own groups only, and is empty for who has none",
   assert.deepEqual(empty.body, { success: true, results: [] });
 });
 
-test("a change keeps what it does not name", async () => {
+test("a change keeps the fields that it does not name", async () => {
   const id = await create({ endpoint_name: "kept", min_load: 7 });
   const body = { max_workers: 9, min_load: null, endptjob_id: id };
   const answer = await served.call("PUT", `/api/v0/endptjobs/${id}/`, { as: alice, body });
@@ -210,7 +210,7 @@ test("an id that is no number is a 400 that names it", async () => {
   }
 });
 
-test("no operation answers without a key, nor to one without the permission", async () => {
+test("every operation refuses a request without a key and a key without the permission", async () => {
   const reader = await aCaller(env.database, { permissions: { api: { instance_read: {} } } });
   const id = await create();
   for (const [method, path] of [
@@ -293,7 +293,7 @@ test("a worker that could not be removed stays tracked and is tried again until 
   assert.deepEqual(await run(20_000), idle, "once gone, nothing is left to do");
 });
 
-test("two loops at once ask once for each worker", async () => {
+test("two concurrent loops ask once for each worker", async () => {
   const id = await create();
   const workers = await workersOf(id, 4);
   await stubborn.refuse(...workers);

@@ -18,7 +18,7 @@ import { endpointRecord } from "./views.ts";
 
 const TAG = ["Serverless"];
 
-/** An endpoint rents machines, and ends what it rented: that takes what it takes to rent. */
+/** An endpoint rents and destroys machines, so changing one requires the permissions for renting. */
 const changing = (operation: "create" | "update" | "delete") => ({
   access: {
     operation: `api.endpoint.${operation}`,
@@ -30,7 +30,6 @@ const changing = (operation: "create" | "update" | "delete") => ({
 
 export type EndpointPorts = { readonly random: RandomBytes };
 
-/** Endpoint groups. */
 export function endpointRoutes(scope: HttpScope, ports: EndpointPorts): void {
   writeRoutes(scope, ports);
   const { app, database } = scope;
@@ -126,14 +125,14 @@ function writeRoutes(scope: HttpScope, { random }: EndpointPorts): void {
         const msg = describeRemoval("endpoint job", { deletedCount: deleted.length, failedCount: failed.length });
         return { success: true as const, deleted_workers: [...deleted], failed_workers: [...failed], msg };
       });
-      // The workers' machines are free again. What is left over if this fails is swept up by a loop.
+      // The workers' machines are free again. A loop deletes the rest if this fails.
       await withTransaction(scope.database, scope.clock, deleteEmptyEndpointGroups).catch(() => undefined);
       return answer;
     },
   );
 }
 
-/** Numbers that no id can be find nothing, like any other id that nobody has. */
+/** The number as an id; one outside the range of ids finds nothing, like any unknown id. */
 function toGroupId(id: number): EndpointGroupId {
   return asId<EndpointGroupId>(id >= 1 && id <= MAX_ID ? id : 0);
 }

@@ -4,7 +4,7 @@ import { DEFAULT_PARAMETERS, ENDPOINT_STATES } from "./rules/parameters.ts";
 
 const nullableNumber = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
 
-/** Parameters of an endpoint group. Ranges are in `parameters.ts`. */
+/** Parameters of an endpoint group. `parameters.ts` checks their ranges. */
 export const EndpointBody = model("EndpointSettings", {
   endpoint_name: Type.Optional(Type.String({ description: "1 to 255 characters.", default: DEFAULT_PARAMETERS.name })),
   min_load: Type.Optional(Type.Number({ description: "Load always ready for.", default: DEFAULT_PARAMETERS.minLoad })),

@@ -24,7 +24,7 @@ import { listWorkerGroups } from "../worker-groups/store.ts";
 export type RandomBytes = (byteCount: number) => Buffer;
 
 const SECRET_BYTES = 32;
-/** Each of them is looked at again and again for as long as it is there. */
+/** The autoscaler looks at each of them again and again, so their number is limited. */
 const ENDPOINTS_MAX = 500;
 
 /**
@@ -45,7 +45,7 @@ export async function createEndpointGroup(
   return insertEndpointGroup(tx, { userId, apiKey, parameters });
 }
 
-/** Changes the parameters that were sent; the contract answers a group that is not the caller's with a 400. */
+/** Changes the parameters that were sent; another user's group is a 400, as in the published API. */
 export async function changeEndpointGroup(
   tx: Tx,
   {
@@ -64,8 +64,8 @@ export async function changeEndpointGroup(
 
 /**
  * Deletes a group with its workers. The group is gone for its owner at once; a worker that could not be removed stays
- * tracked with it, and `retryWorkerRemoval` tries again until it is gone. The row goes later, with a week of history that
- * nobody's machines should wait for.
+ * tracked with it, and `retryWorkerRemoval` tries again until it is gone. The row is deleted later, together with a
+ * week of history, as freeing the machines should not wait for that.
  */
 export async function deleteEndpointGroup(
   tx: Tx,
@@ -90,8 +90,9 @@ export async function deleteEndpointGroup(
 }
 
 /**
- * Makes an instance a worker of a live group. `full` at `max_workers`, those being removed included, and `gone` when
- * the group was deleted: then nothing is written. An instance belongs to one group at most; a second one throws.
+ * Makes an instance a worker of a live group. Returns `full` at `max_workers`, workers being removed included, and
+ * `gone` when the group was deleted; then nothing is written. An instance belongs to one group at most; a second one
+ * throws.
  */
 export async function addWorker(
   tx: Tx,

@@ -6,13 +6,13 @@ import type { Parameters } from "./rules/parameters.ts";
 /** Tells every server that an endpoint, its workers or what they report has changed; the payload lists endpoints by id. */
 export const ENDPOINTS_CHANNEL = "endpoints";
 
-/** Tells other servers what workers are done with that one of them gave away (`router/finished-elsewhere.ts`). */
+/** Tells other servers which requests a worker has finished that one of them gave away (`finished-elsewhere.ts`). */
 export const FINISHED_CHANNEL = "endpoint_requests_finished";
 
 export type EndpointGroup = Parameters & {
   readonly id: EndpointGroupId;
   readonly userId: UserId;
-  /** Opens this endpoint's route and nothing else. */
+  /** Authorises this endpoint's route and nothing else. */
   readonly apiKey: string;
   readonly createdAt: Date;
 };
@@ -25,7 +25,7 @@ export type RemovableWorker = {
   readonly attemptCount: number;
 };
 
-/** Once the transaction is committed, every server reads these endpoints and their workers anew. */
+/** Once the transaction is committed, every server reads these endpoints and their workers again. */
 export async function notifyEndpoints(tx: Tx, ids: readonly EndpointGroupId[]): Promise<void> {
   // A payload has at most 8,000 bytes.
   for (let start = 0; start < ids.length; start += 500) {
@@ -79,7 +79,7 @@ export async function findEndpointGroup(
   return row && toGroup(row);
 }
 
-/** Of a user's live groups with this name the oldest. */
+/** The id of the oldest live group of this user with this name. */
 export async function findEndpointIdByName(
   db: Reader,
   userId: UserId,
@@ -99,8 +99,9 @@ export async function hasEndpointGroup(db: Reader, userId: UserId, id: EndpointG
 }
 
 /**
- * Locks a live group of this user: its parameters and its set of workers change under this lock. Its number does not, so
- * that what only refers to it, such as an event of a worker, waits for nobody who may be waiting for that worker.
+ * Locks a live group of this user: its parameters and its set of workers change under this lock. The lock is not on
+ * its key, so a row that only refers to the group, such as an event of a worker, does not wait for a transaction that
+ * may be waiting for that worker.
  */
 export async function findEndpointGroupForUpdate(
   tx: Tx,
@@ -115,16 +116,19 @@ export async function findEndpointGroupForUpdate(
   return row && toGroup(row);
 }
 
-/** Locks a live group, whoever owns it. */
+/** Locks a live group of any user. */
 export async function lockEndpointGroup(tx: Tx, id: EndpointGroupId): Promise<EndpointGroup | undefined> {
   const row = await selectGroups(tx.db).where("id", "=", id).forNoKeyUpdate().executeTakeFirst();
   return row && toGroup(row);
 }
 
-/** With when a decision was stored last, by whichever server. */
+/** A locked group, with the time at which any server last stored a decision. */
 export type ClaimedGroup = EndpointGroup & { readonly decidedAt: Date | undefined };
 
-/** The same for one server at a time: `busy` while another transaction has it, and `gone` once it was deleted. */
+/**
+ * Locks a live group for one server at a time: `busy` while another transaction has it, and `gone` once it was
+ * deleted.
+ */
 export async function claimEndpointGroup(tx: Tx, id: EndpointGroupId): Promise<ClaimedGroup | "busy" | "gone"> {
   const row = await selectGroups(tx.db)
     .select("decided_at")
@@ -170,16 +174,16 @@ export async function insertWorker(tx: Tx, groupId: EndpointGroupId, instanceId:
     .execute();
 }
 
-/** What an instance works for, or did. */
+/** The endpoint that an instance works for, or worked for. */
 export type Workplace = {
   readonly endpointId: number;
-  /** Empty when the endpoint is gone without trace. */
+  /** Empty when the endpoint's row is deleted. */
   readonly endpointName: string;
-  /** Undefined for workers from before there were worker groups. */
+  /** Workers from before there were worker groups have none. */
   readonly workerGroupId: number | undefined;
 };
 
-/** Which endpoints these instances work for, or did; those that never did are left out. */
+/** The endpoints that these instances work for, or worked for; other instances are left out. */
 export async function listWorkplaces(
   db: Reader,
   instanceIds: readonly InstanceId[],
@@ -202,7 +206,7 @@ export async function listWorkplaces(
   );
 }
 
-/** How many workers a group has, those being removed included. */
+/** The number of workers of a group, those being removed included. */
 export async function countWorkers(db: Reader, groupId: EndpointGroupId): Promise<number> {
   const row = await db
     .selectFrom("endpoint_workers")
@@ -222,7 +226,7 @@ export async function listWorkersForUpdate(tx: Tx, groupId: EndpointGroupId): Pr
   return rows.map(toWorker);
 }
 
-/** The workers of one worker group; its endpoint is locked. */
+/** Locks the workers of one worker group; its endpoint is locked. */
 export async function listWorkersOfGroupForUpdate(tx: Tx, groupId: WorkerGroupId): Promise<readonly RemovableWorker[]> {
   const rows = await selectWorkers(tx)
     .where("endpoint_workers.worker_group_id", "=", groupId)
@@ -232,7 +236,7 @@ export async function listWorkersOfGroupForUpdate(tx: Tx, groupId: WorkerGroupId
   return rows.map(toWorker);
 }
 
-/** How many workers of a group were made from an earlier recipe than it has now; those being removed are left out. */
+/** The number of workers of a group from an earlier recipe than it has now; those being removed are left out. */
 export async function countOutdatedWorkers(
   db: Reader,
   { id, generation }: { readonly id: WorkerGroupId; readonly generation: number },
@@ -261,7 +265,7 @@ export async function listDueWorkers(db: Reader, now: Date, limit: number): Prom
   return rows.map((row) => row.instance_id);
 }
 
-/** Locks a worker if its removal is still due; undefined also while another process is at it. */
+/** Locks a worker if its removal is still due; undefined also while another process has locked it. */
 export async function claimDueWorker(tx: Tx, instanceId: InstanceId): Promise<RemovableWorker | undefined> {
   const row = await selectWorkers(tx)
     .where("endpoint_workers.instance_id", "=", instanceId)
@@ -277,7 +281,7 @@ export async function deleteWorker(tx: Tx, instanceId: InstanceId): Promise<void
   await tx.db.deleteFrom("endpoint_workers").where("instance_id", "=", instanceId).execute();
 }
 
-/** Notes that a worker could not be removed, why, and when it is tried again. */
+/** Records that a worker could not be removed, why, and when it is tried again. */
 export async function markRemovalFailed(
   tx: Tx,
   instanceId: InstanceId,

@@ -7,7 +7,7 @@ import type { LoadSample } from "./types.ts";
 
 const HALF_HOUR_S = 1_800;
 
-/** Requests of 100 units, as many as the function says for each second before now. */
+/** Requests of 100 units each; the function gives their number for each second before now. */
 function samplesOf(countAt: (secondsAgo: number) => number): LoadSample[] {
   return Array.from({ length: HALF_HOUR_S }, (_, index) => HALF_HOUR_S - 1 - index).flatMap((secondsAgo) => {
     const requestCount = countAt(secondsAgo);
@@ -22,23 +22,23 @@ function expect(samples: readonly LoadSample[]) {
   return anticipateLoad(samples, { nowMs: NOW_MS, sinceMs, startMs: 20_000, workerPerf: 100 });
 }
 
-test("even traffic needs what it brings, and no more", () => {
+test("even traffic needs the capacity of its mean, and no more", () => {
   const { rise } = expect(samplesOf(() => 8));
   assert.ok(rise >= 800 && rise < 808, `${rise}`);
 });
 
-test("bursts that return are expected again while none is there", () => {
+test("bursts that return are expected again between two of them", () => {
   const returning = samplesOf((secondsAgo) => (secondsAgo % 120 >= 60 && secondsAgo % 120 < 90 ? 10 : 4));
   const { rise } = expect(returning);
   assert.ok(rise > 800 && rise <= 1_000, `${rise}`);
 });
 
-test("a single burst is not kept capacity for that would hardly be used", () => {
+test("no capacity is kept for a single burst, as it would hardly be used", () => {
   const { rise } = expect(samplesOf((secondsAgo) => (secondsAgo === 900 ? 1_000 : secondsAgo % 10 === 0 ? 1 : 0)));
   assert.ok(rise < 400, `${rise}`);
 });
 
-test("short bursts that everybody waits out within a second need less than they bring", () => {
+test("short bursts that every request waits out within a second need less than their peak", () => {
   const { rise } = expect(samplesOf((secondsAgo) => (secondsAgo % 4 === 0 ? 8 : 0)));
   assert.ok(rise >= 200 && rise < 600, `${rise}`);
 });

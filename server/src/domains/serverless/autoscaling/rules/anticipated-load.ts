@@ -2,55 +2,64 @@ import { busyLoad, doneInSecond } from "./backlog.ts";
 import type { LoadSample } from "./types.ts";
 
 const SECOND_MS = 1_000;
-/** How far back traffic is remembered. */
+/** Seconds of traffic that are remembered. */
 const MEMORY_S = 3_600;
-/** What arrives now is measured over this long: shorter stretches say more about single requests than about a rate. */
+/** Seconds over which the present rate is measured: shorter spans show single requests rather than a rate. */
 const FRESH_S = 20;
-/** Compared with a rate over this long, it is seen to rise. */
+/** Seconds of the longer rate; the present rate is rising if it is above this one. */
 const TREND_S = 60;
-/** Traffic of so long is replayed to see what it would have needed. */
+/** Seconds of traffic that are replayed to see which capacity they would have needed. */
 const REPLAY_S = 1_800;
-/** Who waits for longer is late; of what is replayed so few may be. Half the aim: what comes is not quite what came. */
+/**
+ * A request that waits longer, in seconds, is late; the share of late requests in the replay is half the aim, as
+ * future traffic differs from past traffic.
+ */
 const LATE_S = 1;
 const LATE_SHARE = 0.005;
-/** What comes in a second comes in its middle on average, when half of it is still to pass. */
+/** The requests of the second at hand arrived in its middle on average. */
 const HALF_SECOND_S = 0.5;
-/** That a request is not late may cost so many times what serving it does: for rare bursts it would cost far more. */
+/** Serving a request in time may cost this many times its plain cost: for rare bursts it would cost far more. */
 const WORTH = 15;
-/** What is there is kept for a little more than it would be started for, so that a choice between equals moves nobody. */
+/**
+ * Capacity at hand is kept at a slightly lower benefit than starting it would need, so that near ties change nothing.
+ */
 const MORE_TO_KEEP = 1.5;
-/** More than so many times the mean is never looked at. */
+/** The search for the needed capacity ends at this many times the mean load. */
 const CAPACITY_PER_MEAN = 20;
-/** The search halves what is in question so often, and then looks at so many parts of what it found. */
+/** Number of halvings in the search, and of the steps into which the remaining interval is divided then. */
 const HALVINGS = 14;
 const PARTS = 10;
-/** Idle capacity is released only below what the past needed by this much, so that its small changes move nobody. */
+/**
+ * Idle capacity is released only if it exceeds the need of the past by this share, so that small changes release
+ * nothing.
+ */
 const DEAD_ZONE = 0.05;
-/** Steps at which the past is looked at for its peak. */
+/** Seconds between the points at which the peak of the past is measured. */
 const STEP_S = 5;
-/** Capacity that was in use is kept for so many start times: about what letting go and starting again would cost. */
+/** Used capacity is kept for this many start times: about the cost of releasing it and starting it again. */
 const KEPT_STARTS = 3;
 
-/** Loads in units a second. */
+/** Expected loads, in units a second. */
 export type Anticipation = {
-  /** What arrives now. */
+  /** Load that arrives now. */
   readonly fresh: number;
-  /** What is expected to arrive within the time that a start takes. */
+  /** Load that is expected to arrive within the time that a start takes. */
   readonly rise: number;
-  /** Up to this, capacity that is there is kept; never below `rise`. */
+  /** Existing capacity is kept up to this load; never below `rise`. */
   readonly keep: number;
-  /** The highest rate over a minute within the memory, and the most requests. */
+  /** The highest load over a minute within the memory; `peakCount` is the highest number of requests. */
   readonly peak: number;
   readonly peakCount: number;
   readonly lastActiveMs: number | undefined;
 };
 
-/** A mean over so many seconds that end with this one. */
+/** Mean load over the `length` seconds that end with second `end`. */
 type Rate = (end: number, length: number) => number;
 
 /**
- * Attacks at once and decays slowly: what arrives now counts in full, with its rise carried on until a worker that is
- * started now is ready; what the last half hour would have needed is expected again; and what was needed just now is kept.
+ * Anticipates load with a fast attack and a slow decay: the present load counts in full, with its rise extrapolated
+ * until a worker that is started now is ready; the capacity that the last half hour would have needed is expected
+ * again; and capacity that was needed just now is kept.
  */
 export function anticipateLoad(
   samples: readonly LoadSample[],
@@ -63,7 +72,7 @@ export function anticipateLoad(
     readonly nowMs: number;
     readonly sinceMs: number;
     readonly startMs: number;
-    /** What one worker serves; undefined as long as none was measured. */
+    /** Units a second that one worker serves; undefined until one was measured. */
     readonly workerPerf: number | undefined;
   },
 ): Anticipation {
@@ -89,10 +98,10 @@ export function anticipateLoad(
 }
 
 /**
- * The least capacity with which hardly anybody of the last half hour would have been late, found by replaying it; or less,
- * where that costs more than those who are late then are worth. Sums by the second suffice for a replay: a second's
- * requests are late when more is at hand after it than what all workers are busy with and what is worked off within the
- * time that is not late.
+ * The least capacity with which hardly any request of the last half hour would have been late, found by a replay; or
+ * less, where that capacity costs more than the late requests are worth. Sums by the second suffice for the replay:
+ * the requests of a second are late when the work at hand after it exceeds what all workers are busy with plus what
+ * is worked off within the time that is not late.
  */
 function neededCapacity(
   { loads, requests, count }: { readonly loads: Rate; readonly requests: Rate; readonly count: number },
@@ -133,7 +142,7 @@ function neededCapacity(
   return { needed: cheapest(WORTH), kept: cheapest(WORTH * MORE_TO_KEEP) };
 }
 
-/** What came each second, summed up from the first that is remembered to the one that runs, read as means. */
+/** Mean rates from the sums of load per second, from the first remembered second to the current one. */
 function rateOf(
   samples: readonly LoadSample[],
   { last, count }: { readonly last: number; readonly count: number },
@@ -148,7 +157,8 @@ function rateOf(
     if (second <= count) sums[second] = (sums[second] ?? 0) + amountOf(sample);
   }
   for (let second = 1; second <= count; second += 1) sums[second] = (sums[second] ?? 0) + (sums[second - 1] ?? 0);
-  // What is remembered for a shorter time than is asked for is taken to have begun then: one request makes no rate.
+  // A span that reaches back before the first remembered second is averaged over its full length: one request makes
+  // no rate.
   return (end, length) => ((sums[end] ?? 0) - (sums[Math.max(0, end - length)] ?? 0)) / length;
 }
 

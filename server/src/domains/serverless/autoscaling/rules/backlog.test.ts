@@ -6,7 +6,7 @@ import { catchUpCapacity } from "./backlog.ts";
 import { decide } from "./decide.ts";
 import type { Action, Decision } from "./types.ts";
 
-/** Two workers that serve 100 units/s each, under a load that began so many seconds ago. */
+/** The capacity that two workers of 100 units/s need to catch up, under a load that began this many seconds ago. */
 function catchUp(load: number, { seconds, loadAtHand = Infinity }: { seconds: number; loadAtHand?: number }): number {
   const facts = { nowMs: NOW_MS, startMs: 20_000, arriving: load, capacity: 200, workerPerf: 100, loadAtHand };
   return catchUpCapacity(steadyLoad(load, { seconds }), facts);
@@ -16,22 +16,22 @@ test("a load that is served leaves nothing to make up for, however long it lasts
   for (const seconds of [1, 30, 300, 3_000]) assert.equal(catchUp(190, { seconds }), 0);
 });
 
-test("the longer more comes than is served, the more makes up for it, before anybody is held", () => {
+test("the capacity to catch up grows with the time that load exceeds capacity, before any request is held", () => {
   const [soon, later, long] = [3, 10, 60].map((seconds) => catchUp(300, { seconds }));
   assert.ok(soon !== undefined && later !== undefined && long !== undefined);
   assert.ok(soon > 300 && later > soon && long > later, `${soon}, ${later}, ${long}`);
 });
 
-test("what is worked off before a further worker would be ready calls for none", () => {
+test("a backlog that is worked off before a further worker would be ready calls for no worker", () => {
   const samples = steadyLoad(1_500, { seconds: 1 });
   const facts = { nowMs: NOW_MS, capacity: 200, workerPerf: 100, loadAtHand: 1_400, arriving: 75 };
   assert.equal(catchUpCapacity(samples, { ...facts, startMs: 20_000 }), 0);
   assert.ok(catchUpCapacity(samples, { ...facts, startMs: 2_000 }) > 200);
 });
 
-test("requests that are done, and those that merely take long, are no backlog", () => {
+test("finished requests, and requests that merely take long, are no backlog", () => {
   assert.equal(catchUp(300, { seconds: 60, loadAtHand: 0 }), 0);
-  // Each takes a worker twenty seconds: much is at hand, and nobody waits.
+  // Each request takes a worker twenty seconds: much work is at hand, and no request waits.
   const long = steadyLoad(150, { seconds: 300 }).map((sample, second) =>
     second % 15 === 0 ? { ...sample, requestCount: 1, load: 2_000 } : { ...sample, requestCount: 0, load: 0 },
   );
@@ -39,7 +39,7 @@ test("requests that are done, and those that merely take long, are no backlog", 
   assert.equal(catchUpCapacity(long, facts), 0);
 });
 
-test("nothing is made up for where no worker serves, or none was measured", () => {
+test("the capacity to catch up is 0 while no worker serves, or none was measured", () => {
   const facts = { nowMs: NOW_MS, startMs: 20_000, arriving: 900, loadAtHand: 9_000 };
   assert.equal(catchUpCapacity(steadyLoad(900), { ...facts, capacity: 0, workerPerf: 100 }), 0);
   assert.equal(catchUpCapacity(steadyLoad(900), { ...facts, capacity: 100, workerPerf: undefined }), 0);
@@ -64,7 +64,7 @@ test("workers that fall behind are joined by as many stopped ones as catch up, a
   assert.doesNotMatch(alone.sentence, /fall behind/);
 });
 
-test("what workers that are about to stop still finish is nothing that the others fall behind with", () => {
+test("the work that draining workers still finish is no backlog of the others", () => {
   const samples = [...steadyLoad(270, { seconds: 300 }).slice(0, 240), ...steadyLoad(150, { seconds: 60 })];
   const leaving = { draining: { to: "stop", sinceMs: NOW_MS }, load: 2_000, requestCount: 100 } as const;
   const workers = [

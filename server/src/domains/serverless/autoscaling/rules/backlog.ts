@@ -1,31 +1,36 @@
 import type { LoadSample } from "./types.ts";
 
 const SECOND_MS = 1_000;
-/** Of what came before this, nothing is still at hand. */
+/** Seconds of the replay; requests from before are done. */
 const REPLAY_S = 300;
-/** What came within the second that runs came in its middle on average. */
+/** The requests of the second at hand arrived in its middle on average. */
 const HALF_SECOND_S = 0.5;
-/** Workers that are all busy have about one request each at hand, and a little more as sizes differ. */
+/** Fully busy workers have about one request each at hand, and a little more as sizes differ. */
 const AT_HAND = 1.1;
-/** What is left when further workers become ready is to be worked off within so long: who waits for longer is late by far. */
+/**
+ * Seconds within which the backlog is to be worked off once further workers are ready: a request that waits longer is
+ * very late.
+ */
 const CATCH_UP_S = 4;
 
-/** What is at hand while all workers are busy and nobody waits; `serviceS` is how long one takes for a request. */
+/**
+ * Load at hand while all workers are busy and no request waits; `serviceS` is how long a worker takes for a request.
+ */
 export function busyLoad(capacity: number, serviceS: number): number {
   return capacity * AT_HAND * serviceS;
 }
 
-/** What is done in a second: few requests keep few workers busy, each for as long as its request takes. */
+/** Load that is done in a second: few requests keep few workers busy, each for as long as its request takes. */
 export function doneInSecond(atHand: number, capacity: number, serviceS: number): number {
   const most = serviceS > 1 ? atHand / serviceS : atHand;
   return most < capacity ? most : capacity;
 }
 
 /**
- * The capacity that makes up for what the workers leave undone, in units a second; 0 while they keep pace. They do not when
- * more is at hand than keeps all of them busy, and still will be when a worker that is started now is ready. What is at
- * hand is replayed from what came, as a worker that does many requests at a time has much at hand without being late, and
- * it is never more than what the workers and the line really have.
+ * The capacity that makes up for the backlog of the workers, in units a second; 0 while they keep pace. They fall
+ * behind when more load is at hand than keeps all of them busy, and still will be when a worker that is started now
+ * is ready. The load at hand is replayed from the arrivals, as a worker that does many requests at a time has much at
+ * hand without being late, and it never exceeds the load that the workers and the queue really have.
  */
 export function catchUpCapacity(
   samples: readonly LoadSample[],
@@ -39,12 +44,12 @@ export function catchUpCapacity(
   }: {
     readonly nowMs: number;
     readonly startMs: number;
-    /** What comes each second now. */
+    /** Load that arrives each second now. */
     readonly arriving: number;
     readonly capacity: number;
-    /** What one worker serves; undefined as long as none was measured. */
+    /** Units a second that one worker serves; undefined until one was measured. */
     readonly workerPerf: number | undefined;
-    /** Of requests that are held or were given to a worker which makes up that capacity, and are not done. */
+    /** Load of requests that are held or were given to one of these workers, and are not done. */
     readonly loadAtHand: number;
   },
 ): number {
@@ -63,7 +68,7 @@ export function catchUpCapacity(
   return Math.max(arriving, capacity) + (whenReady - unhurried) / CATCH_UP_S;
 }
 
-/** What came each second, up to the one that runs, and how long a worker takes for a request of the mean size. */
+/** Load of each second, up to the current one, and how long a worker takes for a request of the mean size. */
 function recentLoads(
   samples: readonly LoadSample[],
   nowMs: number,

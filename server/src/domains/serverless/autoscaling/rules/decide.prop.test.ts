@@ -102,7 +102,7 @@ function identityOf(id: number): Pick<OfferView, "offerId" | "machineId"> {
 const rentCount = ({ actions }: Decision, groupId?: number) =>
   actions.filter((action) => action.kind === "rent" && (groupId === undefined || action.groupId === groupId)).length;
 
-test("never are there more workers than an endpoint or a group allows, when all that is ordered is done", () => {
+test("the orders of a decision never lead to more workers than an endpoint or a group allows", () => {
   fc.assert(
     fc.property(situation, (each) => {
       const decision = decide(each);
@@ -136,7 +136,7 @@ test("a worker with requests is never stopped, destroyed or updated, and drained
   );
 });
 
-test("every order fits the phase of its worker, and none gets two", () => {
+test("every order fits the phase of its worker, and no worker gets two orders", () => {
   const phasesOf = {
     start: ["stopped"],
     undrain: ["ready"],

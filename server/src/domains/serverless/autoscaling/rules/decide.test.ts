@@ -22,14 +22,14 @@ const offersOf = (decision: Decision) =>
 const stopped = (id: number) => aWorker(id, { phase: "stopped" });
 const busy = { load: 50, requestCount: 2, activeAtMs: NOW_MS };
 
-test("an endpoint without floors and without traffic costs nothing and says so", () => {
+test("an endpoint without minimums and without traffic costs nothing and says so", () => {
   const decision = decide(aSituation());
   assert.deepEqual(decision.actions, []);
   assert.equal(decision.reason, "asleep");
   assert.match(decision.sentence, /^No load is expected; no worker is running\.$/);
 });
 
-test("the hot target is the expected load by the share that is to be used, and its floor is not", () => {
+test("the hot target is the expected load divided by target_util; its minimum is not divided", () => {
   const workers = [aWorker(1), aWorker(2), ...[3, 4, 5].map(stopped)];
   const loaded = decide(aSituation({ workers, samples: steadyLoad(270) }));
   assert.equal(Math.round(loaded.targets.hotTarget), 300);
@@ -44,7 +44,7 @@ test("the hot target is the expected load by the share that is to be used, and i
   assert.deepEqual(idsOf(floor, "start"), []);
 });
 
-test("a floor of 1 unit keeps one worker hot, and none lets the endpoint sleep", () => {
+test("a min_load of 1 keeps one worker hot, and without it the endpoint sleeps", () => {
   const warm = decide(aSituation({ workers: [stopped(1)], parameters: { minLoad: 1 } }));
   assert.deepEqual(idsOf(warm, "start"), [1]);
   const idle = decide(aSituation({ workers: [aWorker(1)], parameters: { coldWorkers: 1 } }));
@@ -69,7 +69,7 @@ test("one heavy request never calls for more than one worker", () => {
   assert.deepEqual(decision.actions, []);
 });
 
-test("anybody held calls for another worker, and those on their way are counted", () => {
+test("each held request calls for another worker, and workers on their way are counted", () => {
   const queue = { requestCount: 1, load: 1, oldestMs: NOW_MS };
   const workers = [aWorker(1, busy), stopped(2), stopped(3)];
   assert.deepEqual(idsOf(decide(aSituation({ workers, queue })), "start"), [2]);
@@ -78,7 +78,7 @@ test("anybody held calls for another worker, and those on their way are counted"
   assert.deepEqual(idsOf(decide(aSituation({ workers: [stopped(2)], queue })), "start"), [2]);
 });
 
-test("a wait beyond the target queue time doubles what is done about it", () => {
+test("a wait beyond the target queue time doubles the added capacity", () => {
   const workers = [aWorker(1, busy), ...[2, 3, 4, 5, 6].map(stopped)];
   const asked = (waitedMs: number, targetQueueTimeS: number | undefined) => {
     const queue = { requestCount: 50, load: 2_000, oldestMs: NOW_MS - waitedMs };
@@ -89,7 +89,7 @@ test("a wait beyond the target queue time doubles what is done about it", () => 
   assert.equal(asked(11_000, 20), 1);
 });
 
-test("who is about to stop is taken back before anybody is started, and stopped ones start before any is rented", () => {
+test("draining workers are taken back before others are started, and stopped ones start before any is rented", () => {
   const draining = { to: "stop", sinceMs: NOW_MS - 5_000 } as const;
   const workers = [aWorker(1, busy), aWorker(2, { draining }), stopped(3)];
   const decision = decide(aSituation({ workers, samples: steadyLoad(340), parameters: { coldMult: 1 } }));
@@ -99,7 +99,7 @@ test("who is about to stop is taken back before anybody is started, and stopped 
   );
 });
 
-test("the pool of stopped workers is cold_mult times the load, or the floors, whichever is more", () => {
+test("the pool of stopped workers is cold_mult times the load, or the minimums, whichever is more", () => {
   const workers = [aWorker(1, busy)];
   const rents = (parameters: object, load: number) =>
     offersOf(decide(aSituation({ workers, samples: steadyLoad(load), parameters }))).length;
@@ -109,7 +109,7 @@ test("the pool of stopped workers is cold_mult times the load, or the floors, wh
   assert.equal(rents({ coldMult: 1, coldWorkers: 6 }, 80), 5);
 });
 
-test("before anything is measured a group gets its test workers and nothing more, whatever the load is", () => {
+test("before any measurement a group gets its test workers and no more, at any load", () => {
   const groups = [aGroup(1, { firstStartMs: undefined, warmStartMs: undefined })];
   const first = decide(aSituation({ groups, samples: steadyLoad(5_000, { seconds: 10 }) }));
   assert.equal(offersOf(first).length, 3);
@@ -121,20 +121,20 @@ test("before anything is measured a group gets its test workers and nothing more
   assert.deepEqual([later.actions, later.reason], [[], "learning"]);
 });
 
-test("who is not measured is judged by its dlperf, as those are that were", () => {
+test("an unmeasured worker is judged by its dlperf, in the ratio of measured ones", () => {
   const workers = [aWorker(1), aWorker(2, { claimedPerf: undefined, dlperf: 25 })];
   const { targets } = decide(aSituation({ workers }));
   assert.equal(targets.hotPerf, 150);
 });
 
-test("a claim that was seen to be wrong does not count", () => {
+test("a claim that was contradicted by measurement does not count", () => {
   const { targets } = decide(aSituation({ workers: [aWorker(1, { claimedPerf: 1_000, observedPerf: 80 })] }));
   assert.equal(targets.hotPerf, 80);
   const honest = decide(aSituation({ workers: [aWorker(1, { claimedPerf: 100, observedPerf: 80 })] }));
   assert.equal(honest.targets.hotPerf, 100);
 });
 
-test("recruits are taken by what they serve reliably for their price, one from each machine", () => {
+test("recruits are taken by reliable performance for their price, one from each machine", () => {
   const machineId = anOffer(3).machineId;
   const offers = [
     anOffer(1, { priceNanosPerHour: nanos(2_000_000_000n) }),
@@ -175,12 +175,12 @@ test("a worker with requests is never drained for its cost, and of idle ones the
   assert.deepEqual(decide(aSituation({ workers: allBusy, samples: steadyLoad(50), offers: [] })).actions, []);
 });
 
-test("nobody is released within a minute after a worker became ready", () => {
+test("no worker is released within a minute after one became ready", () => {
   const workers = [aWorker(1), aWorker(2, { phaseSinceMs: NOW_MS - 59_000 })];
   assert.deepEqual(decide(aSituation({ workers, parameters: { coldWorkers: 2 } })).actions, []);
 });
 
-test("who drains is put away once it has no request left, and not before its last one could have arrived", () => {
+test("a draining worker is put away once it has no request left, and not before its last one could have arrived", () => {
   const since = (ms: number) => ({ to: "stop", sinceMs: NOW_MS - ms }) as const;
   const workers = [
     aWorker(1, { draining: since(2_000) }),
@@ -201,7 +201,7 @@ test("an endpoint stays warm for its inactivity timeout, and always with a negat
   );
 });
 
-test("who drains after the timeout is not called back by what came before, while it may still have a request", () => {
+test("a worker that drains after the timeout is not called back by earlier traffic while it may still have a request", () => {
   const draining = { to: "stop", sinceMs: NOW_MS } as const;
   const workers = [aWorker(1, { draining, requestCount: 1 }), aWorker(2, { draining, requestCount: 1 })];
   const samples = steadyLoad(150, { seconds: 60 }).map((sample) => ({ ...sample, secondMs: sample.secondMs - 90_000 }));
@@ -212,7 +212,7 @@ test("who drains after the timeout is not called back by what came before, while
   assert.ok(idsOf(needed, "undrain").length > 0);
 });
 
-test("the first request after a quiet spell starts one worker, whatever came before; what is stopped is kept for that", () => {
+test("the first request after a quiet spell starts one worker, and stopped workers are kept for that", () => {
   const workers = [1, 2, 3].map((id) => aWorker(id, { phase: "stopped", activeAtMs: NOW_MS - 400_000 }));
   const before = steadyLoad(250, { seconds: 600 }).map((one) => ({ ...one, secondMs: one.secondMs - 400_000 }));
   const first = { secondMs: NOW_MS, requestCount: 1, load: 20, waitedCount: 0, waitMsMax: 0 };
@@ -235,7 +235,7 @@ test("after a failure nothing is rented until the pause is over, and then one wo
   assert.equal(offersOf(decide(aSituation({ ...floor, workers: tried, groups: group(0) }))).length, 0);
 });
 
-test("a failed worker is destroyed whatever the state of the endpoint is", () => {
+test("a failed worker is destroyed in every state of the endpoint", () => {
   for (const state of ["active", "suspended", "stopped"] as const) {
     const workers = [aWorker(1, { phase: "failed", failure: "out of memory" })];
     const decision = decide(aSituation({ workers, parameters: { state } }));
@@ -253,7 +253,7 @@ test("a suspended endpoint is left as it is, and a stopped one is made inactive 
   assert.deepEqual(offersOf(halted), []);
 });
 
-test("without money nothing is rented or started, and what drains is taken back", () => {
+test("without money nothing is rented or started, and draining workers are taken back", () => {
   const spendingStop = { untilMs: NOW_MS + 60_000, reason: "the cap of the endpoint is reached" };
   const draining = { to: "stop", sinceMs: NOW_MS } as const;
   const workers = [aWorker(1, busy), aWorker(2, { draining }), stopped(3)];
@@ -266,7 +266,7 @@ test("without money nothing is rented or started, and what drains is taken back"
   assert.match(decision.sentence, /the cap of the endpoint is reached/);
 });
 
-test("the market is not looked at where nothing could be rented anyway", () => {
+test("the market is not searched where nothing could be rented anyway", () => {
   const isLookedAt = (overrides: Parameters<typeof aSituation>[0]) => {
     const situation = aSituation({ workers: [aWorker(1, busy)], samples: steadyLoad(5_000), ...overrides });
     let count = 0;
@@ -323,7 +323,7 @@ test("an update takes stopped workers first, then active ones as long as the oth
   assert.deepEqual(idsOf(decide(aSituation({ groups, workers: [away, aWorker(2)] })), "update"), [1]);
 });
 
-test("groups that are updated at the same time share what the others can carry, and one stand-in", () => {
+test("groups that are updated at the same time share the spare capacity, and one stand-in", () => {
   const second = asId<WorkerGroupId>(2);
   const groups = [aGroup(1, { isUpdating: true }), aGroup(2, { isUpdating: true })];
   const workers = [aWorker(1, { isOutdated: true }), aWorker(2, { isOutdated: true, groupId: second })];
@@ -334,7 +334,7 @@ test("groups that are updated at the same time share what the others can carry, 
   assert.deepEqual(idsOf(tight, "drain"), []);
 });
 
-test("who is rented for another reason stands in as well: no second one is rented, and none beyond the limit", () => {
+test("a worker that is rented for another reason also stands in: no second one is rented, and none beyond the limit", () => {
   const groups = [aGroup(1, { isUpdating: true, maxWorkers: 1 }), aGroup(2, { maxWorkers: 1, testWorkers: 0 })];
   const offers = [anOffer(1, { groupId: asId<WorkerGroupId>(2) })];
   const parameters = { coldWorkers: 2, maxWorkers: 2 };
@@ -346,7 +346,7 @@ test("who is rented for another reason stands in as well: no second one is rente
   );
 });
 
-test("each group gets its own share of the floor first, from whatever offers it has", () => {
+test("each group first gets its own minimum from whichever offers it has", () => {
   const groups = [aGroup(1, { coldWorkers: 1 }), aGroup(2, { coldWorkers: 2 })];
   const workers = [aWorker(1, { groupId: asId<WorkerGroupId>(1) })];
   const offers = [
@@ -374,7 +374,7 @@ test("an endpoint without a group, or without an offer, says what is missing", (
   assert.match(decide(aSituation({ queue, offers: [] })).sentence, /no offer matches the search/);
 });
 
-test("stopped workers that are not needed go one after the other down to the floor, the least valuable first", () => {
+test("stopped workers that are not needed go one after the other down to the minimum, the least valuable first", () => {
   const workers = [1, 2, 3].map((id) =>
     aWorker(id, { phase: "stopped", priceNanosPerHour: nanos(BigInt(id) * DOLLAR) }),
   );
@@ -385,7 +385,7 @@ test("stopped workers that are not needed go one after the other down to the flo
   );
 });
 
-test("workers above a max_workers that was lowered are let go without cutting off requests, even under load", () => {
+test("workers above a lowered max_workers are let go without cutting off requests, even under load", () => {
   const workers = [aWorker(1, busy), aWorker(2), stopped(3), stopped(4)];
   const samples = steadyLoad(5_000);
   const decision = decide(aSituation({ workers, samples, parameters: { maxWorkers: 2, coldWorkers: 0 } }));

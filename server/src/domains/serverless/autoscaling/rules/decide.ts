@@ -7,8 +7,8 @@ import type { Action, Decision, Situation } from "./types.ts";
 import { hasOutdated, planUpdates } from "./updates.ts";
 
 /**
- * What an endpoint needs now: how much capacity, which workers for it, and why. Everything it depends on is in the
- * situation, so that a decision can be repeated, explained and simulated.
+ * Decides what an endpoint needs now: how much capacity, which workers for it, and why. The situation holds
+ * everything that the decision depends on, so that it can be repeated, explained and simulated.
  */
 export function decide(situation: Situation): Decision {
   const fleet = readFleet(situation);
@@ -51,7 +51,7 @@ function choose(situation: Situation, fleet: Fleet, plan: Plan): Choice {
   };
 }
 
-/** The first order for each worker: one that is needed again is not stopped, whatever else would follow for it. */
+/** Keeps the first order for each worker: one that is needed again is not stopped, even if a later rule says so. */
 function oncePerWorker(actions: readonly Action[]): readonly Action[] {
   const seen = new Set<number>();
   return actions.filter((action) => {

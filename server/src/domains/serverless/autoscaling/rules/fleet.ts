@@ -5,16 +5,16 @@ import type { GroupView, OfferView, Situation, WorkerView } from "./types.ts";
 export type Fleet = {
   readonly perfs: PerfBook;
   readonly groups: ReadonlyMap<number, GroupView>;
-  /** Ready and taking requests. */
+  /** Workers that are ready and take requests. */
   readonly serving: readonly WorkerView[];
-  /** Will be ready without another order. */
+  /** Workers that will be ready without another order. */
   readonly coming: readonly WorkerView[];
-  /** Stopped, and free to be started. */
+  /** Workers that are stopped, and free to be started. */
   readonly parked: readonly WorkerView[];
-  /** Still ready, and on their way to be stopped: they can take requests again at once. */
+  /** Workers that are still ready and drain to be stopped: they can take requests again at once. */
   readonly retrievable: readonly WorkerView[];
   readonly failed: readonly WorkerView[];
-  /** Those that stay with the endpoint: all but failed ones and those that drain to be destroyed. */
+  /** Workers that stay with the endpoint: all but failed ones and those that drain to be destroyed. */
   readonly staying: readonly WorkerView[];
   readonly isMeasured: boolean;
 };
@@ -37,12 +37,12 @@ export function readFleet({ workers, groups }: Pick<Situation, "workers" | "grou
   };
 }
 
-/** Without work: nothing was sent to it that is not reported as done. */
+/** True if every request that was sent to the worker is reported as done. */
 export function isIdle(worker: WorkerView): boolean {
   return worker.requestCount === 0 && worker.load <= 0;
 }
 
-/** What this worker is counted with: one that nobody can judge yet is taken to be enough. */
+/** The performance that a worker is counted with: one without any measure is taken to be enough. */
 export function countedPerf(fleet: Fleet, worker: WorkerView, enough: number): number {
   return fleet.perfs.ofWorker(worker) ?? enough;
 }
@@ -51,12 +51,15 @@ export function sumPerf(fleet: Fleet, workers: readonly WorkerView[], enough: nu
   return workers.reduce((sum, worker) => sum + countedPerf(fleet, worker, enough), 0);
 }
 
-/** Units a second that one nano-dollar an hour buys; free workers are worth most, and are compared by what they serve. */
+/**
+ * Units a second that one nano-dollar an hour buys; free workers are worth most, and are compared by their
+ * performance.
+ */
 export function valueOf(perf: number, priceNanosPerHour: bigint): number {
   return perf / Math.max(1, Number(priceNanosPerHour));
 }
 
-/** Whether the offer costs more than a worker of its group may. */
+/** True if the offer costs more than a worker of its group may. */
 export function isTooDear({ groups }: Pick<Fleet, "groups">, { groupId, priceNanosPerHour }: OfferView): boolean {
   const most = groups.get(groupId)?.maxNanosPerHour;
   return most !== undefined && priceNanosPerHour > most;

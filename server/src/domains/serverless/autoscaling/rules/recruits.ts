@@ -2,18 +2,21 @@ import { countedPerf, type Fleet, isTooDear, valueOf } from "./fleet.ts";
 import type { Plan } from "./targets.ts";
 import type { Action, GroupView, OfferView, Situation, WorkerView } from "./types.ts";
 
-/** So small a part of what is wanted may be missing: nobody starts a worker for the last percent. */
+/** Share of the target that may be missing: no worker is started for the last percent. */
 const TOLERANCE = 0.02;
-/** A better offer has to be so much better than the worst worker to be worth a move. */
+/** A better offer replaces the worst worker only if it is better by this factor. */
 const CLEARLY_BETTER = 1.5;
-/** After anybody was rented, so long passes before one is replaced: what was rented proves itself first. */
+/** Pause between any rent and a replacement: a new worker proves itself first. */
 const REPLACEMENT_PAUSE_MS = 1_800_000;
-/** Better offers are looked for in one second of each minute, another one for each endpoint: a search is not free. */
+/**
+ * Better offers are searched in one second of each minute, a different one for each endpoint, as a search is not
+ * free.
+ */
 const LOOK_EVERY_S = 60;
 
 export type Recruiting = {
   readonly actions: readonly Action[];
-  /** More is wanted than could be ordered, and why. */
+  /** The reason why fewer workers were ordered than are needed. */
   readonly shortage: "limit" | "learning" | "backing_off" | "no_offers" | "too_dear" | "spending" | undefined;
   readonly isLearning: boolean;
 };
@@ -28,11 +31,11 @@ type Roster = {
   count: number;
 };
 
-/** What is started and rented so that the targets are met: nearest first, as stopped ones are ready before new ones. */
+/** Workers to start and to rent so that the targets are met: stopped ones first, as they are ready before new ones. */
 export function planRecruits(situation: Situation, fleet: Fleet, plan: Plan): Recruiting {
   const starts = planStarts(situation, fleet, plan);
   const roster = takeRoster(situation, fleet, plan);
-  // Without money the market is not looked at.
+  // Without money the market is not searched.
   const isStopped = situation.spendingStop !== undefined;
   const learning = isStopped ? [] : planLearning(roster);
   const hotMissing = plan.hotTarget - plan.hotPerf - starts.perf;
@@ -66,7 +69,7 @@ export function planRecruits(situation: Situation, fleet: Fleet, plan: Plan): Re
   return { actions: [...starts.actions, ...rents], shortage, isLearning };
 }
 
-/** Takes back what is about to stop, then starts what is stopped, the best value first, until the target is met. */
+/** Takes back draining workers, then starts stopped ones, the best value first, until the target is met. */
 function planStarts(situation: Situation, fleet: Fleet, plan: Plan): { actions: Action[]; perf: number } {
   const actions: Action[] = [];
   let perf = 0;
@@ -88,7 +91,9 @@ function planStarts(situation: Situation, fleet: Fleet, plan: Plan): { actions: 
   return { actions, perf };
 }
 
-/** What those serve that load for the first time and will be later than one that is started from stopped. */
+/**
+ * Performance of workers that start for the first time and will be ready later than one that is started from stopped.
+ */
 function latePerf({ nowMs }: Situation, fleet: Fleet, plan: Plan): number {
   const isLate = ({ phase, phaseSinceMs, groupId }: WorkerView): boolean => {
     const firstStartMs = fleet.groups.get(groupId)?.firstStartMs;
@@ -98,7 +103,7 @@ function latePerf({ nowMs }: Situation, fleet: Fleet, plan: Plan): number {
   return fleet.coming.filter(isLate).reduce((sum, worker) => sum + countedPerf(fleet, worker, plan.enough), 0);
 }
 
-/** The best first; outdated ones after all others. */
+/** Workers by value, the best first; outdated ones after all others. */
 export function byValue(fleet: Fleet, plan: Plan, workers: readonly WorkerView[]): readonly WorkerView[] {
   const value = (worker: WorkerView) => valueOf(countedPerf(fleet, worker, plan.enough), worker.priceNanosPerHour);
   const isOutdated = ({ isOutdated: outdated }: WorkerView) => Number(outdated);
@@ -119,7 +124,7 @@ function takeRoster(situation: Situation, fleet: Fleet, plan: Plan): Roster {
   };
 }
 
-/** The first workers of a group are rented together, so that their measures tell what to rent; none more until then. */
+/** The first workers of a group are rented together, as their measures decide what to rent; no more until then. */
 function planLearning(roster: Roster): Action[] {
   const { situation, plan, countByGroup } = roster;
   const isWanted = plan.hotCountMin > 0 || plan.totalTarget > 0 || plan.totalCountMin > 0;
@@ -136,7 +141,7 @@ function planLearning(roster: Roster): Action[] {
   return actions;
 }
 
-/** None of its workers was measured or was ever ready. */
+/** True if no worker of the group was measured or was ever ready. */
 function isUnknown({ situation, fleet }: Roster, { id }: GroupView): boolean {
   return !situation.workers.some((worker) => {
     const wasReady = worker.phase === "ready" || worker.phase === "stopping" || worker.phase === "stopped";
@@ -146,7 +151,7 @@ function isUnknown({ situation, fleet }: Roster, { id }: GroupView): boolean {
 
 type Rent = { readonly action: Action; readonly perf: number };
 
-/** The next worker to rent: where a group's own floor asks for one, else the best of all. */
+/** The next worker to rent: for a group below its own minimum first, otherwise the best of all. */
 function nextRent(roster: Roster): Rent | Exclude<Recruiting["shortage"], undefined> {
   const { situation, countByGroup } = roster;
   const { coldWorkers } = situation.parameters;
@@ -157,7 +162,7 @@ function nextRent(roster: Roster): Rent | Exclude<Recruiting["shortage"], undefi
   return typeof first === "string" ? rentFor(roster, situation.groups, "it serves most for its price") : first;
 }
 
-/** One more worker than the targets ask for, where there is room for it. */
+/** Rents one more worker than the targets ask for, if there is room for it. */
 export function rentStandIn(situation: Situation, fleet: Fleet, plan: Plan, why: string): Action | undefined {
   if (situation.spendingStop !== undefined) return undefined;
   const rent = rentFor(takeRoster(situation, fleet, plan), situation.groups, why);
@@ -188,12 +193,12 @@ function rentFor(
   return { action: { kind: "rent", groupId, offerId, machineId, why }, perf };
 }
 
-/** It has as many workers as it takes to measure them, and none of them says yet what it serves. */
+/** True if the group has all its test workers, and none of them reported its performance yet. */
 function isTested(roster: Roster, group: GroupView): boolean {
   return (roster.countByGroup.get(group.id) ?? 0) >= Math.max(1, group.testWorkers) && isUnknown(roster, group);
 }
 
-/** After a failure nothing is rented for a while, and then one worker at a time until one becomes ready. */
+/** True unless a failure pauses the group: afterwards it rents one worker at a time until one becomes ready. */
 function mayRent({ situation, fleet, rentedByGroup }: Roster, group: GroupView): boolean {
   if (group.resumesAtMs !== undefined && situation.nowMs < group.resumesAtMs) return false;
   if (group.failureCount === 0) return true;
@@ -201,7 +206,7 @@ function mayRent({ situation, fleet, rentedByGroup }: Roster, group: GroupView):
   return !isTried && (rentedByGroup.get(group.id) ?? 0) === 0;
 }
 
-/** Whether offers for these groups are left that only cost too much. */
+/** True if these groups have offers left whose only fault is the price. */
 function hasTooDear({ situation, fleet, machinesTaken }: Roster, groups: readonly GroupView[]): boolean {
   const allowed = new Set<number>(groups.map(({ id }) => id));
   return situation.offers.some(
@@ -232,8 +237,8 @@ function offerValue(fleet: Fleet, offer: OfferView): number {
 }
 
 /**
- * Rents one worker in place of the worst when that clearly pays; the worst is released once the new one is there. Only
- * what was measured is replaced, and nothing while anything else is on its way.
+ * Rents one worker in place of the worst when that clearly pays; the worst is released once the new one is there.
+ * Only measured workers are replaced, and none while any other worker is on its way.
  */
 export function planReplacement(situation: Situation, fleet: Fleet, plan: Plan): readonly Action[] {
   const { nowMs, workers, parameters } = situation;

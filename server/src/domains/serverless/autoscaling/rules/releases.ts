@@ -3,12 +3,12 @@ import { byValue } from "./recruits.ts";
 import type { Plan } from "./targets.ts";
 import type { Action, Situation, WorkerView } from "./types.ts";
 
-/** A request that was sent just before a worker drains has arrived there after so long. */
+/** After this time a request that was sent just before a worker drained has arrived there. */
 const DRAIN_MS = 2_000;
-/** After a worker became ready, nobody is released for so long: whatever called for it may come again. */
+/** After a worker became ready, none is released for this long: the load that called for it may return. */
 const SETTLE_MS = 60_000;
 
-/** What follows whatever the load is: drained workers are put away, and failed ones are not paid for any longer. */
+/** Orders that hold at any load: drained workers are put away, and failed ones are not paid for any longer. */
 export function planDuties({ workers, nowMs }: Situation): readonly Action[] {
   return workers.flatMap((worker): Action[] => {
     const { id: workerId, phase, draining, failure } = worker;
@@ -22,7 +22,7 @@ export function planDuties({ workers, nowMs }: Situation): readonly Action[] {
   });
 }
 
-/** Makes every worker inactive: those at work finish what they have first. */
+/** Makes every worker inactive: those at work finish their requests first. */
 export function planWindDown({ workers }: Situation): readonly Action[] {
   const why = "the endpoint is stopped";
   return workers.flatMap(({ id: workerId, phase, draining }): Action[] => {
@@ -33,7 +33,7 @@ export function planWindDown({ workers }: Situation): readonly Action[] {
   });
 }
 
-/** Workers that stay, in all and by group, as others are let go one by one. */
+/** Counts the workers that stay, in all and by group, as others are released one by one. */
 class Headcount {
   total: number;
   perf: number;
@@ -62,7 +62,7 @@ class Headcount {
   }
 }
 
-/** Lets go who is above a limit that was lowered, or whose group is gone; those at work are waited for. */
+/** Releases workers above a lowered limit or of a deleted group; those at work finish first. */
 export function planExcess({ parameters }: Situation, fleet: Fleet, plan: Plan): readonly Action[] {
   const headcount = new Headcount(fleet, plan);
   const why = "max_workers was lowered";
@@ -79,8 +79,8 @@ export function planExcess({ parameters }: Situation, fleet: Fleet, plan: Plan):
 }
 
 /**
- * Who is not needed is drained, the least valuable first and only without work. A worker that the pool of stopped ones
- * has room for is stopped, another one destroyed.
+ * Drains workers that are not needed, the least valuable first and only idle ones. A worker that fits into the pool
+ * of stopped ones is stopped; any other is destroyed.
  */
 export function planReleases(situation: Situation, fleet: Fleet, plan: Plan): readonly Action[] {
   const { coldWorkers } = situation.parameters;

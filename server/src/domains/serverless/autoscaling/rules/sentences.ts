@@ -3,7 +3,7 @@ import { type Fleet, isTooDear } from "./fleet.ts";
 import type { Plan } from "./targets.ts";
 import type { Action, OfferView, Situation } from "./types.ts";
 
-/** Kinds of situations; what is stored of a quiet endpoint is the change from one to another. */
+/** Kinds of situations; of a quiet endpoint only the change from one kind to another is stored. */
 export type Reason =
   | "steady"
   | "asleep"
@@ -31,7 +31,7 @@ export type Scene = {
   readonly actions: readonly Action[];
 };
 
-/** One sentence for the renter: what is seen, and what follows from it. */
+/** One sentence for the renter: the situation, and the orders that follow from it. */
 export function sentenceOf(reason: Reason, scene: Scene): string {
   const { actions, situation } = scene;
   switch (reason) {
@@ -99,10 +99,10 @@ function dearest({ situation, fleet }: Scene): string {
   return `the cheapest matching offer costs $${price} an hour, and max_dph of worker group ${cheapest.groupId} is $${formatDollars(most)}`;
 }
 
-/** Prices of offers are told to a hundredth of a cent. */
+/** Prices of offers are shown to a hundredth of a cent. */
 const SHOWN_NANOS = 100_000n;
 
-/** What a decision is based on: the load that is expected, what it asks for, and what is there. */
+/** The basis of a decision: the expected load, the capacity that it needs, and the workers at hand. */
 function seen(scene: Scene): string {
   const { fleet, plan, situation } = scene;
   const hot = [...fleet.serving, ...fleet.coming];
@@ -146,7 +146,7 @@ function ordersOf({ actions, plan }: Scene): string {
   return parts.length === 0 ? "the workers at hand finish what they have first" : parts.join(", ");
 }
 
-/** Reasons are of one worker. */
+/** Reasons are worded for one worker; for several, their "it" becomes "each". */
 function reasonFor(count: number, why: string): string {
   return count === 1 ? why : why.replace(/^it /, "each ");
 }
@@ -169,7 +169,7 @@ function countOf(count: number, one: string, many: string): string {
   return count === 1 ? `1 worker ${one}` : `${count} workers ${many}`;
 }
 
-/** What is shown as 0.0. */
+/** True if the load is shown as 0.0. */
 function isNothing(load: number): boolean {
   return load < 0.05;
 }

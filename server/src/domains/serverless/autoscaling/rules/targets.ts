@@ -6,37 +6,43 @@ import type { LoadSample, Situation, Targets, WorkerView } from "./types.ts";
 
 /** Requests that wait longer than this for a worker call for more of them. */
 const TARGET_QUEUE_TIME_S = 10;
-/** Once somebody waited for longer, the line is to be worked off so many times as fast. */
+/** Once a request waited longer than the target, the queue is to be worked off this many times as fast. */
 const HASTE = 2;
-/** Whoever is held shows that so much more is needed at least. */
+/** The least additional share of capacity while any request is held. */
 const PRESSURE = 0.05;
-/** Without a timeout of its own, an endpoint that nobody used for so long expects nobody, whatever came before. */
+/**
+ * Without a timeout of its own, an endpoint without requests for this long expects none, whichever traffic came
+ * before.
+ */
 const QUIET_S = 300;
-/** What a start is taken to need until one was measured. */
+/** The assumed duration of a start until one was measured. */
 const UNKNOWN_START_MS = 60_000;
 const START_MS_MAX = 600_000;
 const SECOND_MS = 1_000;
 
-/** What is wanted, in units a second and in workers, and what is there of it. */
+/** Wanted and existing capacity, in units a second and in workers. */
 export type Plan = {
   readonly anticipation: Anticipation;
-  /** Below the first, workers are started; above the second, idle ones are released. */
+  /** Below `hotTarget` workers are started; above `hotKeep` idle ones are released. */
   readonly hotTarget: number;
   readonly hotKeep: number;
   readonly hotPerf: number;
-  /** Up to this stopped workers are started, but none is rented: it would come too late. Never below `hotTarget`. */
+  /**
+   * Stopped workers are started up to this target, but none is rented, as it would come too late. Never below
+   * `hotTarget`.
+   */
   readonly startTarget: number;
-  /** Of at least so many workers, whatever they serve. */
+  /** The least number of hot workers, at any performance. */
   readonly hotCountMin: number;
   readonly totalTarget: number;
   readonly totalKeep: number;
   readonly totalPerf: number;
   readonly totalCountMin: number;
-  /** How long the next worker is expected to need until it is ready. */
+  /** The expected time until the next worker is ready. */
   readonly startMs: number;
-  /** Requests wait, or would wait for too long wherever they went. */
+  /** Requests wait, or would wait too long at any worker. */
   readonly isPressed: boolean;
-  /** Counted for a worker that nobody can judge yet. */
+  /** The performance that a worker without any measure is counted with. */
   readonly enough: number;
 };
 
@@ -49,7 +55,7 @@ export function planTargets(situation: Situation, fleet: Fleet): Plan {
   const times = { nowMs, sinceMs, startMs, workerPerf };
   const whole = anticipateLoad(samples, times);
   const recent = sinceQuiet(samples, quietLimitMs(situation));
-  // Workers that are stopped are kept for what came before, but none is started for it.
+  // Stopped workers are kept for traffic before the quiet spell, but none is started for it.
   const expected = recent === samples ? whole : { ...anticipateLoad(recent, times), peak: whole.peak };
   const anticipation = isQuiet(situation, expected) ? { ...expected, fresh: 0, rise: 0, keep: 0 } : expected;
   const usable = usablePerf(situation, fleet, anticipation);
@@ -90,7 +96,7 @@ function usablePerf({ workers, queue }: Situation, fleet: Fleet, { peakCount }: 
   return perfs.length === 0 ? Infinity : Math.max(1, peakCount, underway) * Math.max(...perfs);
 }
 
-/** Whether one worker has to be hot although nothing asks for it: the endpoint never sleeps, or was used just now. */
+/** True if one worker has to be hot without any load: the endpoint never sleeps, or was used just now. */
 function mustStayWarm(situation: Situation, fleet: Fleet, expected: Anticipation): boolean {
   const { inactivityTimeoutS: timeoutS } = situation.parameters;
   if (fleet.serving.some((worker) => !isIdle(worker))) return true;
@@ -98,20 +104,20 @@ function mustStayWarm(situation: Situation, fleet: Fleet, expected: Anticipation
   return timeoutS < 0 || quietMs(situation, expected) < timeoutS * SECOND_MS;
 }
 
-/** Nobody came for so long that what came before says nothing about what will come. */
+/** True if no request came for so long that earlier traffic predicts nothing. */
 function isQuiet(situation: Situation, expected: Anticipation): boolean {
-  // One that has just begun to drain is only taken to have work: that alone must not call it back.
+  // A worker that has just begun to drain is only assumed to have work: that alone must not call it back.
   const isAtWork = (worker: WorkerView) => worker.load > 0 || (worker.draining === undefined && !isIdle(worker));
   const isBusy = situation.queue.requestCount > 0 || situation.workers.some(isAtWork);
   return !isBusy && quietMs(situation, expected) >= quietLimitMs(situation);
 }
 
-/** After so long without a request nothing is expected any more. */
+/** Milliseconds without a request after which no load is expected any more. */
 function quietLimitMs({ parameters: { inactivityTimeoutS: timeoutS } }: Situation): number {
   return (timeoutS === undefined || timeoutS <= 0 ? QUIET_S : timeoutS) * SECOND_MS;
 }
 
-/** What came after the last quiet spell: what was before it had been forgotten already. */
+/** Traffic since the last quiet spell: earlier traffic was already forgotten. */
 function sinceQuiet(samples: readonly LoadSample[], limitMs: number): readonly LoadSample[] {
   for (let index = samples.length - 1; index > 0; index -= 1) {
     const gapMs = (samples[index]?.secondMs ?? 0) - (samples[index - 1]?.secondMs ?? 0);
@@ -120,15 +126,15 @@ function sinceQuiet(samples: readonly LoadSample[], limitMs: number): readonly L
   return samples;
 }
 
-/** Since the endpoint was used last; infinite when it never was. */
+/** Milliseconds since the endpoint was last used; infinite when it never was. */
 function quietMs({ workers, nowMs }: Situation, { lastActiveMs }: Anticipation): number {
   const times = workers.map(({ activeAtMs }) => activeAtMs ?? -Infinity);
   return nowMs - Math.max(lastActiveMs ?? -Infinity, ...times);
 }
 
 /**
- * What it takes to work off those who are held within the target time, beside the work at hand; 0 while nobody is. Anybody
- * held means that the workers that are there do not suffice.
+ * The capacity that works off the held requests within the target time, beside the work at hand; 0 while none is
+ * held. A held request means that the present workers do not suffice.
  */
 function pressedTarget({ queue, parameters, nowMs }: Situation, servingPerf: number): number {
   const targetS = parameters.targetQueueTimeS ?? TARGET_QUEUE_TIME_S;
@@ -138,19 +144,21 @@ function pressedTarget({ queue, parameters, nowMs }: Situation, servingPerf: num
   return servingPerf + Math.max((haste * queue.load) / Math.max(targetS, 1), PRESSURE * servingPerf);
 }
 
-/** What makes up for work that is left undone; 0 while nothing is, or nobody can be started for it. */
+/** The capacity that makes up for the backlog; 0 while there is none, or while no worker can be started for it. */
 function catchUpTarget(
   { samples, queue }: Situation,
   fleet: Fleet,
   facts: Omit<Parameters<typeof catchUpCapacity>[1], "loadAtHand">,
 ): number {
   if (fleet.parked.length === 0 && fleet.retrievable.length === 0) return 0;
-  // Those who take no more requests finish what they have by themselves.
+  // Draining workers finish their requests by themselves.
   const loadAtHand = fleet.serving.reduce((sum, { load }) => sum + load, queue.load);
   return catchUpCapacity(samples, { ...facts, loadAtHand });
 }
 
-/** A start from stopped where one was measured, else a first one; the longest that any group needs. */
+/**
+ * The duration of a start from stopped where one was measured, otherwise of a first start; the longest of all groups.
+ */
 function expectedStartMs({ groups, workers }: Situation): number {
   const known = groups.flatMap(({ id, warmStartMs, firstStartMs }) => {
     const own = workers.filter(({ groupId }) => groupId === id);

@@ -2,11 +2,11 @@ import type { EndpointGroupId, InstanceId, MachineId, OfferId, WorkerGroupId } f
 import type { Nanos } from "../../../../base/money.ts";
 import type { Parameters } from "../../endpoints/rules/parameters.ts";
 
-/** What a worker is doing, as far as scaling cares. */
+/** Phases of a worker, as far as scaling needs them. */
 export type WorkerPhase =
   /** Rented; its container does not run yet. */
   | "ordered"
-  /** Its container runs for the first time, or anew after an update; it has not said that it is ready. */
+  /** Its container runs for the first time, or again after an update; it has not reported that it is ready. */
   | "loading"
   /** Told to start from stopped, not ready yet. */
   | "starting"
@@ -14,7 +14,7 @@ export type WorkerPhase =
   | "ready"
   | "stopping"
   | "stopped"
-  /** Said that it failed, fell silent, or did not become ready in time: it serves nobody and still costs. */
+  /** Reported a failure, fell silent, or was not ready in time: it serves no request and still costs. */
   | "failed";
 
 export type DrainTo = "stop" | "destroy" | "update";
@@ -26,25 +26,25 @@ export type WorkerView = {
   readonly machineId: MachineId;
   readonly phase: WorkerPhase;
   readonly phaseSinceMs: number;
-  /** When it was rented. */
+  /** The time at which it was rented. */
   readonly rentedAtMs: number;
-  /** What it says it can serve; undefined until its benchmark. */
+  /** Units a second by its own benchmark; undefined until then. */
   readonly claimedPerf: number | undefined;
-  /** What it was seen to serve while it always had work; undefined until then. Counts against what it claims. */
+  /** Units a second that were measured while it always had work; undefined until then. They override its claim. */
   readonly observedPerf: number | undefined;
   readonly dlperf: number;
-  /** While running, and while stopped (its disk). */
+  /** Price while running, and while stopped (its disk). */
   readonly priceNanosPerHour: Nanos;
   readonly coldPriceNanosPerHour: Nanos;
-  /** Routed to it and not reported as done. */
+  /** Load that was routed to it and is not reported as done. */
   readonly load: number;
   readonly requestCount: number;
-  /** When it had work last; undefined: never. */
+  /** The last time at which it had work; undefined: never. */
   readonly activeAtMs: number | undefined;
-  /** From the order to start until ready, of its last start from stopped. */
+  /** Duration of its last start from stopped, from the order until ready. */
   readonly warmStartMs: number | undefined;
   readonly draining: { readonly to: DrainTo; readonly sinceMs: number } | undefined;
-  /** Made from an earlier recipe than its group has now. */
+  /** True if it was made from an earlier recipe than its group has now. */
   readonly isOutdated: boolean;
   readonly failure: string;
 };
@@ -60,7 +60,7 @@ export type GroupView = {
   /** Workers that failed in a row; nothing is rented before `resumesAtMs`. */
   readonly failureCount: number;
   readonly resumesAtMs: number | undefined;
-  /** Median of what its workers took: from a first order, and from stopped. Undefined until one did. */
+  /** Median start times of its workers: of first starts, and of starts from stopped. Undefined until there was one. */
   readonly firstStartMs: number | undefined;
   readonly warmStartMs: number | undefined;
 };
@@ -96,29 +96,29 @@ export type Situation = {
   readonly groups: readonly GroupView[];
   readonly workers: readonly WorkerView[];
   readonly offers: readonly OfferView[];
-  /** Oldest first, of the last hour at least. */
+  /** Samples of the last hour at least, oldest first. */
   readonly samples: readonly LoadSample[];
   readonly queue: QueueView;
-  /** Why nothing may be rented or started now, such as a cap or a balance, and until when. */
+  /** The reason why nothing may be rented or started now, such as a cap or a balance, and until when. */
   readonly spendingStop: { readonly untilMs: number; readonly reason: string } | undefined;
   readonly createdAtMs: number;
 };
 
-/** What to do, each with its reason in a few words for people. */
+/** An order, with its reason in a few words for people. */
 export type Action = { readonly why: string } & (
   | { readonly kind: "rent"; readonly groupId: WorkerGroupId; readonly offerId: OfferId; readonly machineId: MachineId }
-  /** `update` takes the present recipe of its group; a stopped one keeps stopped. */
+  /** `update` recreates the worker from the present recipe of its group; a stopped one stays stopped. */
   | { readonly kind: "start" | "stop" | "destroy" | "update" | "undrain"; readonly workerId: InstanceId }
   | { readonly kind: "drain"; readonly workerId: InstanceId; readonly to: DrainTo }
 );
 
 /** The figures a decision came from, in units a second and counts; stored and shown with it. */
 export type Targets = {
-  /** What is expected to arrive within the time a worker needs to become ready. */
+  /** Load that is expected to arrive within the time a worker needs to become ready. */
   readonly anticipatedLoad: number;
   readonly hotTarget: number;
   readonly totalTarget: number;
-  /** Of workers that are ready, or will be. */
+  /** Performance of workers that are ready, or will be. */
   readonly hotPerf: number;
   readonly totalPerf: number;
   readonly hotCount: number;
@@ -129,8 +129,11 @@ export type Targets = {
 export type Decision = {
   readonly targets: Targets;
   readonly actions: readonly Action[];
-  /** One sentence in plain words: what is seen, what follows. The same for the same kind of situation, but for figures. */
+  /**
+   * One sentence in plain words: the situation, and what follows. Equal for equal kinds of situations, but for
+   * figures.
+   */
   readonly sentence: string;
-  /** Names the kind of situation, such as `steady`, `scale_up`, `learning`, `backing_off`: what is stored is its change. */
+  /** The kind of situation, such as `steady`, `scale_up`, `learning`, `backing_off`: its change is stored. */
   readonly reason: string;
 };

@@ -4,7 +4,7 @@ import { aGroup, aSituation, aWorker, steadyLoad } from "../../../../../../test/
 import { decide } from "./decide.ts";
 import type { WorkerView } from "./types.ts";
 
-test("a worker that is made anew is away until it is ready again: so long no more than a quarter is taken", () => {
+test("a recreated worker is away until it is ready again: at most a quarter of a group is away at once", () => {
   const groups = [aGroup(1, { isUpdating: true })];
   const old = [3, 4, 5, 6, 7, 8].map((id) => aWorker(id, { isOutdated: true }));
   const drained = (phases: readonly WorkerView["phase"][]) => {

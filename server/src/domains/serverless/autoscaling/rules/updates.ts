@@ -3,7 +3,7 @@ import { byValue, rentStandIn } from "./recruits.ts";
 import type { Plan } from "./targets.ts";
 import type { Action, GroupView, Situation, WorkerView } from "./types.ts";
 
-/** So large a part of the active workers of a group may be away at once, and always one. */
+/** The share of the active workers of a group that may be away at once; one always may. */
 const AWAY_PART = 0.25;
 
 export function hasOutdated({ groups, workers }: Pick<Situation, "groups" | "workers">): boolean {
@@ -12,8 +12,9 @@ export function hasOutdated({ groups, workers }: Pick<Situation, "groups" | "wor
 }
 
 /**
- * Brings workers of groups that are being updated to the present recipe, without taking capacity that is in use. What one
- * group takes is gone for the next one, and nobody stands in while somebody was rented for another reason.
+ * Updates workers of groups with a new recipe, without taking capacity that is in use. Capacity that one group takes
+ * is gone for the next one, and no stand-in is rented while a worker that was rented for another reason is on its
+ * way.
  */
 export function planUpdates(
   situation: Situation,
@@ -28,7 +29,7 @@ export function planUpdates(
     for (const { id } of parked) {
       actions.push({ kind: "update", workerId: id, why: "stopped workers are updated first" });
     }
-    // The others of a group wait until that has been tried.
+    // The active workers of a group wait until its stopped ones were tried.
     const due = parked.length > 0 ? [] : outdatedOf(group, fleet.serving).slice(0, roomToLeave(situation, group));
     for (const worker of due) {
       const left = perf - countedPerf(fleet, worker, plan.enough);
@@ -45,29 +46,29 @@ export function planUpdates(
   return actions;
 }
 
-/** Those with the least work first. */
+/** Outdated workers, those with the least work first. */
 function outdatedOf(group: GroupView, workers: readonly WorkerView[]): readonly WorkerView[] {
   return workers
     .filter(({ groupId, isOutdated }) => groupId === group.id && isOutdated)
     .toSorted((a, b) => a.load - b.load || a.id - b.id);
 }
 
-/** How many more workers of a group may be away at the same time. */
+/** The number of further workers of a group that may be away now. */
 function roomToLeave({ workers }: Situation, group: GroupView): number {
   const own = workers.filter(({ groupId, phase }) => groupId === group.id && phase !== "failed");
-  // One that is made anew is ordered like a first time, and then loads.
+  // A recreated worker is first `ordered` and then `loading`, as at its first start.
   const isComing = ({ phase }: WorkerView) => phase === "ordered" || phase === "loading";
   const isAway = (worker: WorkerView) => worker.draining?.to === "update" || (isComing(worker) && !worker.isOutdated);
   const active = own.filter((worker) => worker.phase === "ready" || isComing(worker));
   return Math.max(0, Math.max(1, Math.floor(active.length * AWAY_PART)) - own.filter(isAway).length);
 }
 
-/** The load that is expected fits what is left, be it without the spare that is kept otherwise. */
+/** True if the remaining workers carry the expected load, even if without the usual spare capacity. */
 function isCarried(leftPerf: number, { anticipation, hotCountMin, isPressed }: Plan): boolean {
   return !isPressed && leftPerf >= anticipation.rise && (leftPerf > 0 || hotCountMin === 0);
 }
 
-/** Somebody else is made ready in its place; where nobody can be, it is updated once it has no work. */
+/** Makes another worker ready in its place; if that is impossible, the worker is updated once it has no work. */
 function replaceFirst(situation: Situation, fleet: Fleet, plan: Plan, worker: WorkerView): readonly Action[] {
   if (fleet.coming.length > 0 || fleet.retrievable.length > 0) return [];
   const why = `it stands in while worker ${worker.id} is updated`;

@@ -1,9 +1,9 @@
 import type { OfferView, WorkerView } from "./types.ts";
 
-/** A claim that is further than this from what was seen is not believed. */
+/** A claim that differs from the measurement by more than this factor is not believed. */
 const CONTRADICTION = 1.5;
 
-/** What a worker serves, in units a second: what it claims, unless it was seen to serve otherwise. */
+/** The performance of a worker in units a second: its claim, unless the measurement contradicts it. */
 export function measuredPerf({
   claimedPerf,
   observedPerf,
@@ -15,13 +15,16 @@ export function measuredPerf({
   return contradicts ? observed : claimed;
 }
 
-/** What workers and offers are expected to serve; undefined as long as nothing was measured at all. */
+/** The expected performance of workers and offers; undefined until any worker was measured. */
 export type PerfBook = {
   readonly ofWorker: (worker: WorkerView) => number | undefined;
   readonly ofOffer: (offer: OfferView) => number | undefined;
 };
 
-/** Judges what was not measured by its `dlperf`, as measured workers of its group (or, for want of them, of any) do. */
+/**
+ * Estimates unmeasured workers and offers by their `dlperf`, in the ratio of the measured workers of the group, or of
+ * all.
+ */
 export function readPerfs(workers: readonly WorkerView[]): PerfBook {
   const ratios = new Map<number, number[]>();
   const all: number[] = [];

@@ -59,7 +59,7 @@ test("accepted parameters are within the contract's limits, and a refusal names 
   );
 });
 
-test("a change of nothing changes nothing, and the same change twice is the same as once", () => {
+test("an empty change changes nothing, and the same change twice is the same as once", () => {
   fc.assert(
     fc.property(requests, (request) => {
       assert.deepEqual(changeParameters(DEFAULT_PARAMETERS, {}), DEFAULT_PARAMETERS);

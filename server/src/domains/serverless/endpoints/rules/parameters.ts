@@ -4,7 +4,7 @@ import { invalid } from "../../../../base/errors.ts";
 export const ENDPOINT_STATES = ["active", "suspended", "stopped"] as const;
 type EndpointState = (typeof ENDPOINT_STATES)[number];
 
-/** What an endpoint group is told to do. Loads are in units of work per second, times in seconds. */
+/** Scaling parameters of an endpoint group. Loads are in units of work per second, times in seconds. */
 export type Parameters = {
   readonly name: string;
   readonly state: EndpointState;
@@ -14,10 +14,10 @@ export type Parameters = {
   readonly coldMult: number;
   readonly coldWorkers: number;
   readonly maxWorkers: number;
-  /** Undefined: the scheduler's own default. */
+  /** Without a value the default of the router counts. */
   readonly maxQueueTimeS: number | undefined;
   readonly targetQueueTimeS: number | undefined;
-  /** Negative: never scale to zero; 0: at any time; undefined: not gated. */
+  /** Negative: never scale to zero; 0: at any time; undefined: no timeout of its own. */
   readonly inactivityTimeoutS: number | undefined;
 };
 
@@ -58,15 +58,15 @@ const NAME_LENGTH_MAX = 255;
 const NUMBER_TEXT_LENGTH_MAX = 10;
 const INTEGER_MAX = 2_147_483_647;
 
-/** The parameters of a new group; throws `invalid` naming the field that cannot be. */
+/** The parameters of a new group; throws `invalid` naming the field that is out of range. */
 export function planParameters(request: ParameterRequest): Parameters {
   const maxWorkers = readCount("max_workers", request.max_workers, 1) ?? DEFAULT_PARAMETERS.maxWorkers;
-  // Who asks for fewer workers in all than are kept by default gets them all kept.
+  // A request for fewer workers in all than the default of cold workers lowers that default.
   const coldWorkers = Math.min(DEFAULT_PARAMETERS.coldWorkers, maxWorkers);
   return changeParameters({ ...DEFAULT_PARAMETERS, maxWorkers, coldWorkers }, request);
 }
 
-/** The current parameters with those that were sent in their place; throws `invalid` naming the field that cannot be. */
+/** The current parameters with the sent ones in their place; throws `invalid` naming the field that is out of range. */
 export function changeParameters(current: Parameters, request: ParameterRequest): Parameters {
   const changed = {
     name: readName(request.endpoint_name) ?? current.name,
@@ -104,7 +104,7 @@ export function readNumber(field: string, value: number | undefined, range: Rang
   if (String(value).length > NUMBER_TEXT_LENGTH_MAX) {
     throw invalid(field, `${field} must have at most ${NUMBER_TEXT_LENGTH_MAX} characters`);
   }
-  return value === 0 ? 0 : value; // Minus zero is written like zero and would not compare like it.
+  return value === 0 ? 0 : value; // JSON writes minus zero as 0, but it would not compare equal.
 }
 
 export function readCount(field: string, value: number | undefined, min: number): number | undefined {
