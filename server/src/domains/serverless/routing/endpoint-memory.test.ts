@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { asId, type InstanceId, type WorkerGroupId } from "../../../base/ids.ts";
 import { EndpointMemory, Rests } from "./endpoint-memory.ts";
 
-test("what rests is left alone for its time, and forgotten after it although nobody asks again", () => {
+test("a resting machine is left alone for its time, and then forgotten without another question", () => {
   const rests = new Rests<InstanceId>();
   const [one, two, three] = [asId<InstanceId>(1), asId<InstanceId>(2), asId<InstanceId>(3)];
   rests.add(one, { nowMs: 0, forMs: 10 });
@@ -16,7 +16,7 @@ test("what rests is left alone for its time, and forgotten after it although nob
   assert.equal(rests.count, 2);
 });
 
-test("nothing is kept of groups that are gone", () => {
+test("the memory keeps nothing of groups that are gone", () => {
   const memory = new EndpointMemory();
   const [stays, goes] = [asId<WorkerGroupId>(1), asId<WorkerGroupId>(2)];
   for (const id of [stays, goes]) memory.found.set(id, { offers: [], untilMs: 1 });

@@ -10,7 +10,7 @@ const SILENT_AFTER_MS = 25_000;
 const MAX_QUEUE_TIME_MS = 5_000;
 const WORKERS = 4;
 
-/** Picks one of what there is by a number. */
+/** A number that picks one of the present items. */
 type Pick = number;
 type Step =
   | { readonly kind: "route"; readonly cost: number; readonly replayS: number }
@@ -67,7 +67,7 @@ type Known = {
   given: { readonly workerId: InstanceId; readonly atMs: number } | undefined;
 };
 
-/** A client of the router that remembers what it must remember, checks what it is told, and knows no rule of choice. */
+/** A client of the router that remembers what a client must, checks each answer, and knows no rule of choice. */
 class Model {
   nowMs = 1_000_000;
   readonly router: EndpointRouter;
@@ -91,7 +91,7 @@ class Model {
     this.perform(step);
     for (const assignment of this.calls.splice(0)) {
       const known = this.known.get(assignment.requestIdx);
-      assert.ok(known?.isAttended, "only a client that is on the line is called");
+      assert.ok(known?.isAttended, "only a connected client is called");
       this.noteGiven(assignment);
     }
     this.check(waitingBefore);
@@ -170,7 +170,11 @@ class Model {
     if (answer.kind !== "given") return;
     const others = [...this.workers.values()].filter((worker) => worker.id !== former && this.isIdle(worker));
     if (former !== undefined && others.length > 0) {
-      assert.notEqual(answer.assignment.workerId, former, "who was not served goes to another worker if one is idle");
+      assert.notEqual(
+        answer.assignment.workerId,
+        former,
+        "a request that was not served goes to another worker if one is idle",
+      );
     }
     this.noteGiven(answer.assignment);
   }
@@ -228,11 +232,12 @@ class Model {
     assert.deepEqual(
       inOrder.map((idx) => this.router.countBefore(idx, 1_000)),
       inOrder.map((_, index) => index),
-      "who came first stands before",
+      "requests wait in the order of their arrival",
     );
     const served = [...waitingBefore].filter((idx) => this.known.has(idx) && !waiting.includes(idx));
     for (const idx of served) {
-      for (const other of waiting) assert.ok(orderOf(idx) < orderOf(other), "nobody is served before who came earlier");
+      for (const other of waiting)
+        assert.ok(orderOf(idx) < orderOf(other), "no request is served before an earlier one");
     }
     const loads = [...this.workers.keys()].map((id) => this.router.loadOf(id));
     const all = [...this.known.values()];
@@ -245,11 +250,11 @@ class Model {
       assert.ok(this.router.loadOf(id).load >= sum(given.map((one) => one.cost)));
     }
     assert.equal(queue.requestCount, waiting.length);
-    assert.equal(this.router.isIdle(), all.length === 0, "nothing is remembered that is over");
+    assert.equal(this.router.isIdle(), all.length === 0, "finished requests are forgotten");
     assert.equal(queue.oldestMs === undefined, waiting.length === 0);
   }
 
-  /** Held requests are served as soon as a worker can take anything. */
+  /** Checks that held requests are served as soon as a worker can take anything. */
   assertAllServed(): void {
     const id = asId<InstanceId>(99);
     const report = { atMs: this.nowMs, load: 0, count: 0 };
@@ -259,9 +264,9 @@ class Model {
     for (const assignment of this.calls.splice(0)) this.noteGiven(assignment);
     assert.equal(this.router.queue().requestCount, 0);
     for (const idx of this.idxs((one) => one.given === undefined)) {
-      assert.equal(this.known.get(idx)?.isAttended, false, "who is on the line is told at once");
+      assert.equal(this.known.get(idx)?.isAttended, false, "a connected client is told at once");
       this.ask(idx, this.known.get(idx)?.cost ?? 0, 60);
-      assert.ok(this.known.get(idx)?.given, "for who is between two polls a worker is kept");
+      assert.ok(this.known.get(idx)?.given, "a worker is kept for a client between two polls");
     }
   }
 
@@ -291,7 +296,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-test("whatever clients, workers and time do: none is lost, served twice or out of turn, and loads add up", () => {
+test("no request is lost, served twice or out of turn, and loads add up, in any order of calls by clients, workers and time", () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 20, maxLength: 120 }), (steps) => {
       const model = new Model();

@@ -42,14 +42,14 @@ function aRouter(workers: readonly RoutableWorker[], settings: Partial<RouterSet
   return { router, called, ask, sent, held };
 }
 
-test("a request goes to the worker that will be done with it first, however slow it is otherwise", () => {
+test("a request goes to the worker that will be done with it first, even if that worker is slower", () => {
   const { sent } = aRouter([aWorker(ONE, { perf: 10 }), aWorker(TWO, { perf: 100 })]);
   assert.equal(sent(500).workerId, TWO, "5 s against 50");
   assert.equal(sent(10).workerId, ONE, "1 s against 5.1");
   assert.equal(sent(100).workerId, TWO, "6.1 s against 11");
 });
 
-test("numbers rise by request, and reqnum by worker", () => {
+test("request numbers rise by request, and reqnum by worker", () => {
   const { sent } = aRouter([aWorker(ONE), aWorker(TWO)]);
   const [first, second, third] = [sent(10), sent(20), sent(10)];
   assert.deepEqual(
@@ -65,7 +65,7 @@ test("numbers rise by request, and reqnum by worker", () => {
   assert.deepEqual([again.workerId, again.reqnum > second.reqnum], [TWO, true], "also of one that comes back");
 });
 
-test("no two servers give a worker the same reqnum, and it rises whichever of them gives", () => {
+test("two servers never give a worker the same reqnum, and it rises across both servers", () => {
   const servers = [1, 2, 3].map((block) => {
     const numbers = new RequestNumbers();
     numbers.add(block * 2_000, block * 2_000 + 2_000);
@@ -111,7 +111,7 @@ test("a worker that has not reported for 25 s gets nothing until it does", () =>
   );
 });
 
-test("where workers do not report, one that never did gets requests like any other, and none while it drains", () => {
+test("without reports of any worker, each worker gets requests like any other, and none while it drains", () => {
   const silent = aWorker(ONE, { report: undefined });
   const { router, sent, held } = aRouter([silent], { silentAfterMs: Infinity });
   assert.equal(sent(10).workerId, ONE);
@@ -137,7 +137,7 @@ test("work beyond the longest queue is held, and given out the moment that a wor
   assert.deepEqual(router.takeSamples(), []);
 });
 
-test("who comes back goes elsewhere, to the same worker when there is no other, and counts once", () => {
+test("a request that comes back goes to another worker, to the same one when there is no other, and counts once", () => {
   const { router, sent, held } = aRouter([aWorker(ONE), aWorker(TWO)]);
   const first = sent(10);
   const second = sent(10, first.requestIdx);
@@ -150,7 +150,7 @@ test("who comes back goes elsewhere, to the same worker when there is no other, 
   assert.equal(router.takeSamples()[0]?.requestCount, 1);
 });
 
-test("after its replay time a request that was given away is a new one, and the old one counts until it is reported over", () => {
+test("after its replay time a request is a new one, and the old one counts until it is reported as finished", () => {
   const { router, sent } = aRouter([aWorker(ONE, { report: { atMs: NOW + 60_000, load: 0, count: 0 } })]);
   const first = sent(10);
   const later = sent(10, first.requestIdx, NOW + 60_001);
@@ -160,7 +160,7 @@ test("after its replay time a request that was given away is a new one, and the 
   assert.equal(router.loadOf(ONE).load, 10);
 });
 
-test("a number that was finished, or given before a restart, is taken up again; one that nobody gave is not", () => {
+test("a number that was finished, or given before a restart, is taken up again; an unknown number is not", () => {
   const numbers = new RequestNumbers();
   numbers.add(1_000, 2_000);
   const router = new EndpointRouter(SETTINGS, { numbers, onGiven: () => {} });
@@ -174,20 +174,20 @@ test("a number that was finished, or given before a restart, is taken up again; 
   assert.equal(ask(1_000).kind, "given");
 });
 
-test("what other servers gave to a worker counts for the choice, until it is reported done", () => {
+test("requests that other servers gave to a worker count for the choice, until they are reported as done", () => {
   const { router, sent } = aRouter([aWorker(ONE), aWorker(TWO)]);
   router.report(ONE, { currentLoad: 1_000, workingRequestIdxs: [901, 902] }, NOW);
   assert.deepEqual(router.loadOf(ONE), { load: 0, requestCount: 0 });
   assert.equal(sent(600).workerId, TWO);
   assert.deepEqual(router.finish(ONE, [901], NOW), [901]);
   assert.equal(sent(10).workerId, ONE, "500 units against 600");
-  // The report of another time, as it lies in the database.
+  // The report as another server stored it in the database.
   const report = { atMs: NOW + 10_000, load: 5_000, count: 7 };
   router.setWorkers([aWorker(ONE, { report }), aWorker(TWO)], NOW + 10_000);
   assert.equal(sent(10, 0, NOW + 10_000).workerId, TWO);
 });
 
-test("where requests are done one after the other, the next is given shortly before it is needed", () => {
+test("the next request of a worker that does one at a time is given shortly before it is needed", () => {
   const { router, sent, ask } = aRouter([aWorker(ONE)]);
   let nowMs = NOW;
   for (let count = 0; count < 8; count += 1) {
@@ -199,7 +199,7 @@ test("where requests are done one after the other, the next is given shortly bef
   assert.deepEqual(kinds, ["given", "given", "given", "held", "held"], "twice 2 s and a second are 500 units");
 });
 
-test("where many are done at once, a worker gets as many as it needs to be fully used", () => {
+test("a worker that does many requests at once gets as many as it needs to be fully used", () => {
   const { router, sent, ask } = aRouter([aWorker(ONE)]);
   let nowMs = NOW;
   for (let count = 0; count < 60; count += 1) {
@@ -212,7 +212,7 @@ test("where many are done at once, a worker gets as many as it needs to be fully
   assert.equal(kinds.filter((kind) => kind === "given").length, 13, "25 s of work at 100 units a second");
 });
 
-test("a line of 100,000 takes nobody else in, but whoever stands in it keeps its place", () => {
+test("a queue of 100,000 takes no further request, but those in it keep their places", () => {
   const { ask, held } = aRouter([]);
   const first = held(1);
   for (let count = 1; count < 100_000; count += 1) ask(1);
@@ -220,7 +220,7 @@ test("a line of 100,000 takes nobody else in, but whoever stands in it keeps its
   assert.equal(held(1, first), first);
 });
 
-test("who comes back and has to wait waits from then on, and not since it came first", () => {
+test("a request that comes back and has to wait counts its wait from then on, and not from its first arrival", () => {
   const { router, sent, held, called } = aRouter([aWorker(ONE)]);
   const { requestIdx } = sent(10);
   router.setWorkers([aWorker(ONE, { isDraining: true })], NOW);
@@ -233,20 +233,20 @@ test("who comes back and has to wait waits from then on, and not since it came f
   ]);
 });
 
-test("a server that has just begun knows from the last reports who is busy", () => {
+test("a server that has just started knows from the last reports which workers are busy", () => {
   const busy = { atMs: NOW, load: 1_000, count: 4 };
   const { sent } = aRouter([aWorker(ONE, { report: busy }), aWorker(TWO)]);
   assert.deepEqual([sent(100).workerId, sent(100).workerId], [TWO, TWO]);
 });
 
-test("what an older worker reports without listing requests is not counted beside what it was given", () => {
+test("the report of an older worker that lists no requests is not counted beside the requests that it was given", () => {
   const { router, sent } = aRouter([aWorker(ONE, { perf: 10 })], { maxQueueTimeMs: 6_000 });
   sent(50);
   router.report(ONE, { currentLoad: 50, workingRequestIdxs: [] }, NOW + 1_000);
   assert.equal(sent(1, 0, NOW + 1_000).workerId, ONE, "5 s of work before it, and not 10");
 });
 
-test("no more requests are remembered than there is room for, however little they cost; known ones are still served", () => {
+test("the router remembers no more requests than it has room for, however small they are; known ones are still served", () => {
   const numbers = RequestNumbers.unlimited();
   const router = new EndpointRouter(SETTINGS, { numbers, onGiven: () => {}, requestsMax: 2 });
   router.setWorkers([aWorker(ONE), aWorker(TWO)], NOW);

@@ -6,24 +6,24 @@ import { nextReqnum } from "./reqnum.ts";
 import type { RequestNumbers } from "./request-numbers.ts";
 import type { RoutedRequest } from "./routed-request.ts";
 import { ServiceEstimate } from "./service-estimate.ts";
-import { WaitingLine } from "./request-queue.ts";
+import { RequestQueue } from "./request-queue.ts";
 import { WorkerSlots, type RoutableWorker, type WorkerSlot } from "./worker-slots.ts";
 
 export type RouterSettings = {
   /** A worker with more work than it serves in this time gets no more. */
   readonly maxQueueTimeMs: number;
-  /** A worker that has not reported for so long gets nothing; `Infinity` where workers do not report. */
+  /** A worker that has not reported for this long gets nothing; `Infinity` where workers do not report. */
   readonly silentAfterMs: number;
-  /** Share of what the workers can serve that is to be used. */
+  /** The share of the workers' performance that is to be used. */
   readonly targetUtil: number;
 };
 
 export type RouteRequest = {
-  /** The number that its client was told before; 0 for a new one. */
+  /** The number that its client was given before; 0 for a new request. */
   readonly requestIdx: number;
-  /** In units. */
+  /** Cost in units. */
   readonly cost: number;
-  /** For how long after it was given away it may come back under its number. */
+  /** After it was given away, a request may come back under its number for this long. */
   readonly replayTimeoutMs: number;
 };
 
@@ -32,34 +32,38 @@ export type Assignment = {
   readonly workerId: InstanceId;
   readonly url: string;
   readonly cost: number;
-  /** Rises with each request that this worker is given, and is none that another server gives it. */
+  /** Rises with each request that this worker is given, and differs from those that other servers give it. */
   readonly reqnum: number;
 };
 
 export type RouteAnswer =
   | { readonly kind: "given"; readonly assignment: Assignment }
-  /** It stands in line: `onGiven` is called for it, unless `leave` was called before. */
+  /** The request is in the queue: `onGiven` is called for it, unless `leave` was called before. */
   | { readonly kind: "held"; readonly requestIdx: number }
-  /** Nobody was ever told this number. */
+  /** The number was never given to a client. */
   | { readonly kind: "unknown" }
-  /** The line is as long as it may be, or as many were given away as may be remembered. */
+  /** The queue is full, or the number of remembered requests has reached its limit. */
   | { readonly kind: "full" };
 
 export type WorkerReport = { readonly currentLoad: number; readonly workingRequestIdxs: readonly number[] };
 
-/** Clients poll each five seconds at most; who stays away twice as long has given up. */
+/** Clients poll every five seconds at most; one that stays away for twice as long has given up. */
 export const PLACE_KEPT_MS = 10_000;
-const LINE_LENGTH_MAX = 100_000;
-/** Those that were given away count too: none of them must cost more than memory that we have. */
+const QUEUE_LENGTH_MAX = 100_000;
+/** The limit of remembered requests, those given away included: each takes memory. */
 const REQUESTS_MAX = 500_000;
-/** A report is newer than another if it is more than this later: both servers' clocks may have stamped the same one. */
+/**
+ * A report is newer than another if it is later by more than this: the clocks of two servers may stamp the same
+ * report.
+ */
 const REPORT_SPACING_MS = 500;
 const NOWHERE = { slot: undefined, avoided: undefined, previous: undefined, next: undefined } as const;
 
 /**
- * Which worker of one endpoint each request goes to. A request that no worker can take stands in line, first come first
- * served, and keeps its place while its client is between two polls; a worker that becomes free then is reserved for it.
- * All is in memory and without I/O; what happens depends on the calls and their times alone, so a simulation sees the same.
+ * Decides which worker of one endpoint each request goes to. A request that no worker can take waits in the queue,
+ * first come first served, and keeps its place while its client is between two polls; a worker that becomes free then
+ * is reserved for it. All state is in memory and nothing does I/O; the result depends only on the calls and their
+ * times, so a simulation sees the same behaviour.
  */
 export class EndpointRouter {
   private settings: RouterSettings;
@@ -67,7 +71,7 @@ export class EndpointRouter {
   private readonly onGiven: (assignment: Assignment) => void;
   private readonly requests = new Map<number, RoutedRequest>();
   private readonly reserved = new Set<RoutedRequest>();
-  private readonly line = new WaitingLine();
+  private readonly waiting = new RequestQueue();
   private readonly slots = new WorkerSlots();
   private readonly counter = new LoadCounter();
   private readonly estimate = new ServiceEstimate();
@@ -82,9 +86,9 @@ export class EndpointRouter {
       requestsMax = REQUESTS_MAX,
     }: {
       readonly numbers: RequestNumbers;
-      /** A held request whose client is on the line has its worker. */
+      /** Called when a held request gets its worker while its client is connected. */
       readonly onGiven: (assignment: Assignment) => void;
-      /** So many are remembered, waiting or given away. */
+      /** The limit of remembered requests, waiting or given away. */
       readonly requestsMax?: number;
     },
   ) {
@@ -100,7 +104,7 @@ export class EndpointRouter {
     this.dispatch(nowMs);
   }
 
-  /** All workers there are; what those had that are gone is forgotten, since nobody will report it any more. */
+  /** Sets all present workers; requests of workers that are gone are forgotten, as no report will finish them. */
   setWorkers(workers: readonly RoutableWorker[], nowMs: number): void {
     const present = new Set(workers.map(({ id }) => id));
     for (const slot of this.slots.all.filter(({ worker }) => !present.has(worker.id))) this.dismiss(slot);
@@ -114,13 +118,13 @@ export class EndpointRouter {
     this.dispatch(nowMs);
   }
 
-  /** A new request, a poll of one that is held, or one whose client was not served where it was sent. */
+  /** Routes a new request, a poll of a held one, or a request whose worker did not serve it. */
   route(asked: RouteRequest, nowMs: number): RouteAnswer {
     const request = this.admit(asked, nowMs);
     if (request === "unknown" || request === "full") return { kind: request };
     request.seenAtMs = nowMs;
     request.replayTimeoutMs = asked.replayTimeoutMs;
-    // Not told of by `dispatch`, since the answer to this call tells it.
+    // `dispatch` must not call `onGiven` for this request, since the answer to this call carries the worker.
     request.isAttended = false;
     const { slot } = request;
     if (request.state === "reserved" && slot && !this.slots.isRoutable(slot, nowMs)) this.requeueReserved(slot);
@@ -131,7 +135,10 @@ export class EndpointRouter {
     return { kind: "held", requestIdx: request.idx };
   }
 
-  /** The client of a held request hung up, or was told to come again: then it knows its number and keeps its place. */
+  /**
+   * The client of a held request disconnected, or was told to ask again: then it knows its number and keeps its
+   * place.
+   */
   leave(requestIdx: number, { isTold }: { readonly isTold: boolean }, nowMs: number): void {
     const request = this.requests.get(requestIdx);
     if (request === undefined || request.state === "given") return;
@@ -142,7 +149,7 @@ export class EndpointRouter {
     this.dispatch(nowMs);
   }
 
-  /** The worker is done with these. Those that other servers may have given to it are returned. */
+  /** Removes requests that the worker has finished. Returns those that other servers may have given to it. */
   finish(workerId: InstanceId, requestIdxs: readonly number[], nowMs: number): readonly number[] {
     const slot = this.slots.find(workerId);
     const elsewhere: number[] = [];
@@ -166,7 +173,7 @@ export class EndpointRouter {
     return this.requests.has(requestIdx);
   }
 
-  /** The client went on with another server, which counts it from now on. */
+  /** Forgets a request whose client went on with another server, which counts it from now on. */
   forget(requestIdx: number, nowMs: number): void {
     const request = this.requests.get(requestIdx);
     if (request === undefined) return;
@@ -174,7 +181,7 @@ export class EndpointRouter {
     this.dispatch(nowMs);
   }
 
-  /** What a worker says that it has; it corrects what this router believes. */
+  /** Takes a worker's report of its requests; it corrects this router's belief. */
   report(workerId: InstanceId, { currentLoad, workingRequestIdxs }: WorkerReport, nowMs: number): void {
     const slot = this.slots.find(workerId);
     if (slot === undefined) return;
@@ -182,7 +189,7 @@ export class EndpointRouter {
     const listed = new Set(workingRequestIdxs);
     this.dropUnlisted(slot, (request) => listed.has(request.idx), nowMs);
     slot.foreignCount = [...listed].filter((idx) => this.requests.get(idx)?.slot !== slot).length;
-    // Older workers list nothing: then what this router gave is part of what they have.
+    // Older workers list no requests: their load then includes the requests that this router gave.
     slot.foreignLoad =
       listed.size === 0 ? Math.max(0, currentLoad - slot.load) : (currentLoad * slot.foreignCount) / listed.size;
     this.slots.refresh(slot, this.settings.silentAfterMs);
@@ -191,36 +198,36 @@ export class EndpointRouter {
 
   /** Gives up places and reservations whose clients did not come back. To be called about once a second. */
   expire(nowMs: number): void {
-    for (const request of [...this.line, ...this.reserved]) {
+    for (const request of [...this.waiting, ...this.reserved]) {
       if (!request.isAttended && request.seenAtMs + PLACE_KEPT_MS <= nowMs) this.drop(request);
     }
     this.dispatch(nowMs);
   }
 
-  /** What this process gave to a worker and has not heard the end of. */
+  /** The load that this process gave to a worker and that is not reported as done. */
   loadOf(workerId: InstanceId): { readonly load: number; readonly requestCount: number } {
     const slot = this.slots.find(workerId);
     return { load: slot?.load ?? 0, requestCount: slot?.requests.size ?? 0 };
   }
 
   queue(): QueueView {
-    return { requestCount: this.line.count, load: this.line.load, oldestMs: this.line.first?.queuedAtMs };
+    return { requestCount: this.waiting.count, load: this.waiting.load, oldestMs: this.waiting.first?.queuedAtMs };
   }
 
-  /** How many stand before it, counted up to `limit`; undefined when it does not stand in line. */
+  /** The number of requests before it in the queue, counted up to `limit`; undefined when it is not in the queue. */
   countBefore(requestIdx: number, limit: number): number | undefined {
     const request = this.requests.get(requestIdx);
-    return request?.state === "waiting" ? this.line.countBefore(request, limit) : undefined;
+    return request?.state === "waiting" ? this.waiting.countBefore(request, limit) : undefined;
   }
 
-  /** Requests are held, or more has come within this second than is to be served in one. */
+  /** True if requests are held, or if more load arrived within this second than is to be served in one. */
   isPressed(nowMs: number): boolean {
-    if (this.line.count > 0) return true;
+    if (this.waiting.count > 0) return true;
     const load = this.counter.loadOfSecond(nowMs);
     return load > 0 && load > this.slots.perfOpen(nowMs) * this.settings.targetUtil;
   }
 
-  /** Traffic by second that was not taken yet. */
+  /** Returns the traffic by second since the last call. */
   takeSamples(): readonly RoutedSecond[] {
     return this.counter.take();
   }
@@ -229,7 +236,7 @@ export class EndpointRouter {
     this.counter.putBack(samples);
   }
 
-  /** Whether anybody still depends on what is remembered here. */
+  /** True if no client depends on this router's memory any more. */
   isIdle(): boolean {
     return this.requests.size === 0;
   }
@@ -246,8 +253,8 @@ export class EndpointRouter {
       return known;
     }
     if (requestIdx !== 0 && !isSpent && !this.numbers.mayBeGiven(requestIdx)) return "unknown";
-    if (this.line.count >= LINE_LENGTH_MAX || this.requests.size >= this.requestsMax) return "full";
-    // One that was given elsewhere, or that is over and was not served, was counted when it came first.
+    if (this.waiting.count >= QUEUE_LENGTH_MAX || this.requests.size >= this.requestsMax) return "full";
+    // A request that was given away by another server, or that ended without service, was counted when it first came.
     const isNew = requestIdx === 0 || isSpent;
     if (isNew) this.counter.noteArrival(cost, nowMs);
     const times = { seenAtMs: nowMs, queuedAtMs: nowMs, assignedAtMs: nowMs, expectedMs: 0 };
@@ -261,11 +268,11 @@ export class EndpointRouter {
       ...NOWHERE,
     };
     this.requests.set(request.idx, request);
-    this.line.add(request);
+    this.waiting.add(request);
     return request;
   }
 
-  /** Its client was not served: another worker is to have it if there is one. */
+  /** Takes back a request whose worker did not serve it: another worker is to have it if there is one. */
   private takeBack(request: RoutedRequest, cost: number, nowMs: number): void {
     const { slot } = request;
     invariant(slot !== undefined, "what was given away has a worker");
@@ -274,31 +281,31 @@ export class EndpointRouter {
     request.cost = cost;
     request.queuedAtMs = nowMs;
     request.isHeld = false;
-    this.putInLine(request);
+    this.enqueue(request);
   }
 
-  private putInLine(request: RoutedRequest): void {
+  private enqueue(request: RoutedRequest): void {
     request.slot = undefined;
     request.state = "waiting";
     this.reserved.delete(request);
-    this.line.add(request);
+    this.waiting.add(request);
   }
 
   private requeueReserved(slot: WorkerSlot): void {
     for (const request of slot.requests) {
       if (request.state !== "reserved") continue;
       this.slots.release(slot, request);
-      this.putInLine(request);
+      this.enqueue(request);
     }
   }
 
-  /** Gives to the first in line for as long as there is a worker for it. */
+  /** Gives requests to workers from the head of the queue, until no worker can take the first one. */
   private dispatch(nowMs: number): void {
-    for (let request = this.line.first; request !== undefined; request = this.line.first) {
+    for (let request = this.waiting.first; request !== undefined; request = this.waiting.first) {
       const waitMsMax = this.estimate.waitMsMax(this.settings.maxQueueTimeMs);
       const slot = this.slots.choose(request, nowMs, waitMsMax);
       if (slot === undefined) return;
-      this.line.remove(request);
+      this.waiting.remove(request);
       this.assign(request, slot, nowMs);
       if (request.isAttended) this.onGiven(this.give(request, nowMs));
     }
@@ -330,7 +337,7 @@ export class EndpointRouter {
   }
 
   private drop(request: RoutedRequest): void {
-    if (request.state === "waiting") this.line.remove(request);
+    if (request.state === "waiting") this.waiting.remove(request);
     else if (request.slot !== undefined) this.slots.release(request.slot, request);
     this.reserved.delete(request);
     this.requests.delete(request.idx);
@@ -343,7 +350,7 @@ export class EndpointRouter {
     this.slots.remove(slot);
   }
 
-  /** What a worker no longer lists is over, once its client cannot still be on its way there. */
+  /** Ends requests that the worker does not list, once their clients cannot still be on the way to it. */
   private dropUnlisted(slot: WorkerSlot, isListed: (request: RoutedRequest) => boolean, nowMs: number): void {
     for (const request of slot.requests) {
       const isDue = request.state === "given" && request.assignedAtMs + request.replayTimeoutMs < nowMs;
@@ -351,7 +358,7 @@ export class EndpointRouter {
     }
   }
 
-  /** Takes in a report that came to another server: how much there is, but not which. */
+  /** Takes in a report that came to another server: it has the amount of work, but not the requests. */
   private learnReport(slot: WorkerSlot, nowMs: number): void {
     const { report } = slot.worker;
     if (report === undefined || report.atMs <= slot.reportedAtMs + REPORT_SPACING_MS) return;
@@ -361,7 +368,7 @@ export class EndpointRouter {
     slot.foreignLoad = slot.foreignCount === 0 ? 0 : Math.max(0, report.load - slot.load);
   }
 
-  /** Something that others gave is over: its share of what they gave goes with it. */
+  /** Counts one request of another server as finished: the foreign load falls by the mean of such requests. */
   private forgetForeign(slot: WorkerSlot): void {
     if (slot.foreignCount === 0) return;
     slot.foreignLoad -= slot.foreignLoad / slot.foreignCount;

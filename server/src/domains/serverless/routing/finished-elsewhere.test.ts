@@ -12,7 +12,7 @@ const finished = fc.record({
   requestIdxs: fc.array(fc.nat(Number.MAX_SAFE_INTEGER), { maxLength: 1_000 }),
 });
 
-test("what one server tells reaches every other one whole, in messages that PostgreSQL takes, and not itself", () => {
+test("finished requests reach every other server whole, in messages that PostgreSQL accepts, and not the sender", () => {
   fc.assert(
     fc.property(fc.array(finished, { maxLength: 20 }), (told) => {
       const payloads = finishedPayloads("one", told);

@@ -1,18 +1,18 @@
 import { asId, type EndpointGroupId, type InstanceId } from "../../../base/ids.ts";
 
-/** Requests that a worker is done with or, without a worker, that the sender has taken over from whoever had them. */
+/** Requests that a worker has finished or, without a worker, that the sender has taken over from another server. */
 export type Finished = {
   readonly endpointId: EndpointGroupId;
   readonly workerId: InstanceId | undefined;
   readonly requestIdxs: readonly number[];
 };
 
-/** PostgreSQL takes less than 8,000 bytes at once. */
+/** PostgreSQL accepts less than 8,000 bytes per notification. */
 const PAYLOAD_LENGTH_MAX = 7_000;
-/** Of the longest numbers there are, so many fit. */
+/** Request numbers per part: this many of the longest numbers fit. */
 const IDXS_PER_PART = 300;
 
-/** What one server tells the others: its name, then `endpoint:worker:request,request` for each entry. */
+/** The messages of one server to the others: its name, then `endpoint:worker:request,request` for each entry. */
 export function finishedPayloads(sender: string, finished: readonly Finished[]): readonly string[] {
   const payloads: string[] = [];
   let payload = sender;
@@ -29,7 +29,7 @@ export function finishedPayloads(sender: string, finished: readonly Finished[]):
   return payload === sender ? payloads : [...payloads, payload];
 }
 
-/** What another server told; nothing of what came from the reader itself. */
+/** The finished requests in another server's message; empty for a message of the reader itself. */
 export function readFinished(payload: string, reader: string): readonly Finished[] {
   const [sender, ...parts] = payload.split(";");
   if (sender === reader) return [];

@@ -1,6 +1,6 @@
 import type { LoadSample } from "../autoscaling/rules/types.ts";
 
-/** Traffic of one second, with how long those waited together that got a worker in it. */
+/** Traffic of one second, with the total wait of the requests that got a worker in it. */
 export type RoutedSecond = LoadSample & { readonly waitMs: number };
 
 type Count = { requestCount: number; load: number; waitedCount: number; waitMs: number; waitMsMax: number };
@@ -27,19 +27,19 @@ export class LoadCounter {
     count.waitMsMax = Math.max(count.waitMsMax, whole);
   }
 
-  /** What has come within the second that is not over yet. */
+  /** Load that arrived within the current second. */
   loadOfSecond(nowMs: number): number {
     return this.latest.secondMs === startOfSecond(nowMs) ? this.latest.load : 0;
   }
 
-  /** What was counted since the last call, by second. */
+  /** Returns the traffic by second since the last call. */
   take(): readonly RoutedSecond[] {
     const taken = [...this.seconds].map(([secondMs, count]) => ({ secondMs, ...count }));
     this.seconds = new Map();
     return taken;
   }
 
-  /** Puts back what was taken and could not be kept. */
+  /** Puts back taken traffic that could not be stored. */
   putBack(samples: readonly RoutedSecond[]): void {
     for (const { secondMs, requestCount, load, waitedCount, waitMs, waitMsMax } of samples) {
       const count = this.countOf(secondMs);

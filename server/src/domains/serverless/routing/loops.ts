@@ -8,7 +8,6 @@ import type { Routers } from "./routers.ts";
 const LOAD_KEPT_MS = 7 * 24 * 3_600_000;
 const FORGOTTEN_PER_RUN = 50_000;
 
-/** Background work of routing. */
 export function routerLoops({
   database,
   clock,

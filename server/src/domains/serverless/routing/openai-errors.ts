@@ -26,7 +26,7 @@ function typeOf(status: number): string {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-/** Turns refusals in the form of all other operations into OpenAI's. */
+/** Rewrites errors from the form of all other operations into OpenAI's form. */
 export async function inOpenAiForm(_request: FastifyRequest, reply: FastifyReply, payload: unknown) {
   const { msg: message, error: code, field } = asParameters(payload);
   if (typeof message !== "string") return payload;
@@ -37,11 +37,11 @@ export async function inOpenAiForm(_request: FastifyRequest, reply: FastifyReply
   });
 }
 
-/** What OpenAI has there and we have not, under the name of an endpoint. */
+/** Paths of OpenAI's API that endpoints do not have. */
 const ABSENT =
   /^\/(?!api\/)[^/]+\/(v1\/.*|embeddings|moderations|models|responses|images\/.*|audio\/.*|files|batches|fine_tuning\/.*)$/;
 
-/** For paths that are none: says what there is, in the form that the client expects. */
+/** Answers unknown paths with the paths that exist, in the form that the client expects. */
 export async function explainAbsent(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
   if (!request.is404) return payload;
   const path = request.url.replace(/\?.*$/s, "").replace(/\/+$/, "");

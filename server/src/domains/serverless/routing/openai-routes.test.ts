@@ -11,7 +11,7 @@ import { withTransaction } from "../../../db/transaction.ts";
 import { addWorker } from "../endpoints/service.ts";
 import { notifyEndpoints } from "../endpoints/store.ts";
 
-const CHAT = { model: "whatever", messages: [{ role: "user", content: "Hello" }] };
+const CHAT = { model: "any-model", messages: [{ role: "user", content: "Hello" }] };
 const NAME = "llama 70b";
 
 async function world(t: TestContext) {
@@ -24,7 +24,7 @@ async function world(t: TestContext) {
   const endpointKey = String(shown.body.result.api_key);
   const ask = (body: unknown = CHAT, path = `/${encodeURIComponent(NAME)}/v1/chat/completions`, key = secret) =>
     app.call({ method: "POST", url: path, secret: key, body });
-  /** Over a socket, for answers that come bit by bit and clients that hang up. */
+  /** Calls the server over a socket, for answers that stream and clients that disconnect. */
   const open = (body: unknown, init: RequestInit = {}) =>
     fetch(`http://${app.origin}/${encodeURIComponent(NAME)}/v1/chat/completions`, {
       method: "POST",
@@ -47,7 +47,7 @@ async function addReady(
   const id = await withTransaction(app.env.database, app.clock, async (tx) => {
     const instanceId = await anInstanceRow(tx, owner.id, await aMachine(tx, owner.id));
     assert.equal(await addWorker(tx, endpointId, instanceId), "added");
-    // It reports for as long as the test takes.
+    // The report stays recent for as long as the test takes.
     const reportedAt = new Date(app.clock.now().getTime() + 3_600_000);
     const set = { url, ready_at: app.clock.now(), reported_at: reportedAt, claimed_perf: 100 };
     await tx.db.updateTable("endpoint_workers").set(set).where("instance_id", "=", instanceId).execute();
@@ -60,7 +60,7 @@ async function addReady(
 
 const answerIt: Behaviour = (_recorded, response) => sayJson(response, { id: "chatcmpl-1", choices: [] });
 
-test("a worker gets the request in the published form, without what is ignored, and its answer comes back", async (t) => {
+test("a worker gets the request in the published form, without ignored members, and its answer comes back", async (t) => {
   const { app, ask, worker } = await world(t);
   const { received, url } = await worker(answerIt);
   const image = { type: "image_url", image_url: { url: "data:,", detail: "high" } };
@@ -99,7 +99,7 @@ test("both operations answer with and without /v1, for the account's key and the
   assert.deepEqual([...new Set(asked)], ["/v1/chat/completions", "/v1/completions"]);
 });
 
-test("members that are null are taken for absent, as OpenAI takes them", async (t) => {
+test("members that are null count as absent, as with OpenAI", async (t) => {
   const { ask, worker } = await world(t);
   const { received } = await worker(answerIt);
   const nulls = { max_tokens: null, max_completion_tokens: null, n: null, stream: null, seed: null };
@@ -142,7 +142,7 @@ test("refusals are in OpenAI's form: keys, names, fields, paths", async (t) => {
   assert.deepEqual([ours.status, ours.body.error], [404, "not_found"]);
 });
 
-test("a stream comes as it is made, and no faster than it is read", async (t) => {
+test("a stream is passed on as it is made, and no faster than it is read", async (t) => {
   const { open, worker } = await world(t);
   let wrote = 0;
   let goOn = () => {};
@@ -169,7 +169,7 @@ test("a stream comes as it is made, and no faster than it is read", async (t) =>
   goOn();
   await soon("the worker to be held up", () => wrote > 1);
   let [seen, rounds] = [0, 0];
-  // Nobody reads: what was written stops growing.
+  // The client does not read, so the worker's writes stop.
   await soon("a standstill", () => {
     rounds = wrote === seen ? rounds + 1 : 0;
     seen = wrote;
@@ -178,14 +178,14 @@ test("a stream comes as it is made, and no faster than it is read", async (t) =>
   assert.ok(wrote < 2_000, "most of it is still to be made");
   let text = "";
   for (let part = await reader.read(); part.done !== true; part = await reader.read()) {
-    // What comes last may come in two parts.
+    // The last text may arrive in two parts.
     text = `${text}${Buffer.from(part.value).toString()}`.slice(-14);
   }
   assert.equal(text, "data: [DONE]\n\n");
   assert.equal(received.length, 1);
 });
 
-test("who hangs up cancels the worker's request, and leaves the line", async (t) => {
+test("a client that disconnects cancels the worker's request, and leaves the queue", async (t) => {
   const { app, endpointId, open, worker } = await world(t);
   const queue = () => app.app.routers.of(endpointId)?.queue().requestCount ?? 0;
   const early = new AbortController();
@@ -205,7 +205,7 @@ test("who hangs up cancels the worker's request, and leaves the line", async (t)
   await received[0]?.hungUp;
 });
 
-test("an answer that has begun and breaks off is broken for the client, and no other worker is asked", async (t) => {
+test("an answer that breaks off after its beginning is broken for the client, and no other worker is asked", async (t) => {
   const { open, worker } = await world(t);
   const { received } = await worker((_recorded, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
@@ -236,7 +236,7 @@ test("a client waits for a worker, up to its patience", async (t) => {
   assert.equal((await patient).status, 200);
 });
 
-test("a worker's refusal is the client's when the client is to blame, and nobody is asked again", async (t) => {
+test("a worker's refusal is passed on when the client is to blame, and no other worker is asked", async (t) => {
   const { ask, worker } = await world(t);
   const { received } = await worker((_recorded, response) =>
     sayJson(response, { error: { message: "too long", type: "BadRequestError", code: 400 } }, 400),
@@ -246,7 +246,7 @@ test("a worker's refusal is the client's when the client is to blame, and nobody
   assert.equal(received.length, 1);
 });
 
-test("a worker that doubts the signature is no matter of the client's key", async (t) => {
+test("a worker's doubt about the signature is not reported as an error of the client's key", async (t) => {
   const { ask, worker } = await world(t);
   await worker((_recorded, response) => sayJson(response, { detail: "bad signature" }, 401));
   const { status, body } = await ask();
@@ -254,7 +254,7 @@ test("a worker that doubts the signature is no matter of the client's key", asyn
   assert.match(body.error.message, /status 401/);
 });
 
-/** What a worker may do with a request; `answer` is the only one after which it was served. */
+/** Reactions of a worker to a request; only after `answer` was it served. */
 const DEEDS = ["answer", "late", "busy", "timeout", "error", "gateway", "reset", "cut"] as const;
 type Deed = (typeof DEEDS)[number];
 const STATUSES = { busy: 429, timeout: 408, error: 500, gateway: 502 } as const;
@@ -272,7 +272,7 @@ function behaviourOf(deeds: Iterator<Deed>, served: string[]): Behaviour {
       case "reset":
         return void response.socket?.destroy();
       case "cut":
-        // The head alone says nothing yet.
+        // The head alone is no answer yet.
         response.writeHead(200, { "content-type": "application/json" }).flushHeaders();
         return void setImmediate(() => response.socket?.destroy());
       default:
@@ -281,7 +281,7 @@ function behaviourOf(deeds: Iterator<Deed>, served: string[]): Behaviour {
   };
 }
 
-test("whatever workers do, each request is answered once, with its own answer, and served once at most", async (t) => {
+test("each request is answered once, with its own answer, and served at most once, however workers react", async (t) => {
   const { app, ask, worker, endpointId } = await world(t);
   let deeds: readonly (readonly Deed[])[] = [[], [], []];
   let cursors = deeds.map((own) => own.values());
@@ -291,7 +291,7 @@ test("whatever workers do, each request is answered once, with its own answer, a
     const { id } = await worker((recorded, response) => {
       const cursor = cursors[place];
       assert.ok(cursor);
-      // Whatever became of it, a worker says that it is done with a request.
+      // A worker reports each request as done, however it ended.
       response.on("close", () => {
         const [self, idx] = [ids[place], Number(recorded.authData["request_idx"])];
         assert.ok(self !== undefined && idx > 0);
@@ -316,7 +316,7 @@ test("whatever workers do, each request is answered once, with its own answer, a
           const answer = await ask({ ...CHAT, seed }).finally(() => (open -= 1));
           return { seed, answer };
         });
-        // Who was refused waits a little before asking again.
+        // A refused client waits a little before it asks again.
         await soon("all to be answered", () => {
           if (open > 0) app.clock.advance(50);
           return open === 0;

@@ -23,29 +23,29 @@ export type OpenAiPorts = {
   readonly routers: Routers;
   readonly sealer: Sealer;
   readonly tickets: Tickets;
-  /** The holder of an account's key; undefined when it is none. `pause` is awaited before the database is asked. */
+  /** The identity of an account's key; undefined for other keys. `pause` is awaited before the database is asked. */
   readonly authenticate: (
     secret: string,
     ipAddress: string,
     pause: () => Promise<void>,
   ) => Promise<Identity | undefined>;
-  /** Of the authority that signs the certificates of workers. */
+  /** The certificate of the authority that signs the certificates of workers. */
   readonly rootCertificate: () => Promise<string>;
 };
 
 const PATIENCE_MS = 60_000;
 const PATIENCE_MS_MAX = 600_000;
-/** Either an account's key, which needs this permission, or the endpoint's own. */
+/** An account's key needs this permission; the endpoint's own key needs none. */
 const ACCESS: RouteAccess = { operation: "api.endpoint.complete", permission: "misc" };
 const EndpointPath = Type.Object({ endpoint: Type.String({ description: "The endpoint's name." }) });
 
-/** Bytes of bodies that wait for a worker to begin its answer, by the account that has the endpoint. */
+/** Limits of the bytes of bodies that wait for a worker, per account of the endpoint and in all. */
 const WAITING: BudgetRule = { callerBytesMax: 128 * 1_048_576, totalBytesMax: 512 * 1_048_576 };
 
-/** A caller that may use an endpoint, found out before the body is read. */
+/** A caller that may use an endpoint, checked before the body is read. */
 type Admitted = { readonly group: RoutedGroup; readonly identity: Identity | undefined };
 
-/** Endpoints for clients of OpenAI's API under both base URLs that its SDKs accept. */
+/** Routes of endpoints for clients of OpenAI's API, under both base URLs that its SDKs accept. */
 export function openAiRoutes(scope: HttpScope, ports: OpenAiPorts): void {
   const { app, clock } = scope;
   const workers = new WorkerClient(ports.rootCertificate);
@@ -86,7 +86,10 @@ export function openAiRoutes(scope: HttpScope, ports: OpenAiPorts): void {
   }
 }
 
-/** Does `work` while its memory is counted; throws `too_many_waiting` when there is none, or it is needed for others. */
+/**
+ * Runs `work` while its memory is counted; throws `too_many_waiting` when no memory is left or other accounts need
+ * it.
+ */
 async function within<T>(
   budget: FairBudget<AbortController>,
   held: { readonly caller: string; readonly bytes: number },
@@ -139,16 +142,16 @@ function presentedKey(request: FastifyRequest): string | undefined {
   return typeof fromQuery === "string" ? fromQuery : undefined;
 }
 
-/** OpenAI's own clients say how long they wait. */
+/** The time that the client waits: OpenAI's own clients send it in a header. */
 function patienceOf({ headers }: FastifyRequest): number {
   const seconds = Number(headers["x-stainless-timeout"]);
   if (!Number.isFinite(seconds) || seconds <= 0) return PATIENCE_MS;
   return Math.min(seconds * 1000, PATIENCE_MS_MAX);
 }
 
-/** Passes a worker's answer on: as it comes, or its refusal in the form that clients read. */
+/** Passes a worker's answer on as it arrives, or its refusal in the form that clients read. */
 function pass(answer: WorkerAnswer, reply: FastifyReply): FastifyReply {
-  // An answer of a worker may be a page; no browser is to take it for one of this server.
+  // A worker's answer may be an HTML page; browsers must not render it as a page of this server.
   void reply.header("x-content-type-options", "nosniff");
   if (answer.kind === "answer") {
     return reply.header("cache-control", "no-store").type(typeOf(answer.contentType)).send(answer.body);
@@ -169,7 +172,7 @@ function typeOf(contentType: string): string {
   return /^(application\/json|text\/event-stream)\b/i.test(contentType) ? contentType : "text/plain; charset=utf-8";
 }
 
-/** Only what is the client's own doing, or passes, is told as the worker said it. */
+/** The worker's own status where the client caused the error or may retry; 502 otherwise. */
 function statusOf(answer: Exclude<WorkerAnswer, { readonly kind: "answer" }>): number {
   if (answer.kind === "lost") return 502;
   const { status } = answer;

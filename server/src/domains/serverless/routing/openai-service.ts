@@ -21,18 +21,18 @@ export type AskedCompletion = {
   readonly kind: CompletionKind;
   readonly completion: Completion;
   readonly requestId: string;
-  /** How long its client waits for a worker. */
+  /** The time that its client waits for a worker. */
   readonly patienceMs: number;
-  /** Aborts when its client hung up. */
+  /** Aborts when its client disconnects. */
   readonly gone: AbortSignal;
 };
 
 const REPLAY_TIMEOUT_MS = 60_000;
-/** Statuses of a worker that has too much to do: another one, or the same a little later, may take the request. */
+/** Statuses of an overloaded worker: another worker, or the same one a little later, may take the request. */
 const BUSY: ReadonlySet<number> = new Set([408, 429, 503]);
-/** A request at which so many workers failed would fail at all of them. */
+/** A request that failed at this many workers would fail at all of them. */
 const FAILURES_MAX = 4;
-/** The first time another worker is asked at once. */
+/** The pause before the second attempt; each further one is longer, up to the maximum. */
 const DELAY_FIRST_MS = 100;
 const DELAY_MAX_MS = 2_000;
 
@@ -43,7 +43,7 @@ const DELAY_MAX_MS = 2_000;
 export async function complete(asked: AskedCompletion, ports: CompletionPorts): Promise<WorkerAnswer> {
   const { clock } = ports;
   const deadlineMs = clock.monotonicMs() + asked.patienceMs;
-  // First of all: a route that cannot be signed must not be taken.
+  // The signer is loaded first: a route that cannot be signed must not be taken.
   const signer = await ports.loadSigner();
   let requestIdx = 0;
   let failureCount = 0;
@@ -66,7 +66,7 @@ export async function complete(asked: AskedCompletion, ports: CompletionPorts): 
     const delayMs = attempt === 0 ? 0 : Math.min(DELAY_MAX_MS, DELAY_FIRST_MS * 2 ** (attempt - 1));
     const isOver = failureCount >= FAILURES_MAX || clock.monotonicMs() + delayMs >= deadlineMs;
     if (isOver || asked.gone.aborted) {
-      // Who was not reached cannot say that it is done with it.
+      // A worker that was not reached cannot report the request as done.
       ports.routers.finish(asked.group.endpoint.id, assignment.workerId, [requestIdx]);
       return answer;
     }

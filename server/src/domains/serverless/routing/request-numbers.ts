@@ -5,15 +5,15 @@ import { LANES } from "./reqnum.ts";
 export const NUMBERS_PER_BLOCK = 2_000;
 
 /**
- * The numbers of an endpoint's requests that this process may give. They come in blocks, so that several servers never
- * give the same one; a number below the end of the last block that anybody took may be in a client's hands.
+ * The request numbers of an endpoint that this process may give. They come in blocks, so that two servers never give
+ * the same number; a client may hold any number below the end of the last block that any server took.
  */
 export class RequestNumbers {
   private readonly blocks: { next: number; readonly end: number }[] = [];
   private knownEnd = 1;
   private currentLane = 0;
 
-  /** Every number from 1: for one router alone, such as in a simulation. */
+  /** Has every number from 1 on: for one router alone, such as in a simulation. */
   static unlimited(): RequestNumbers {
     const numbers = new RequestNumbers();
     numbers.add(1, Number.MAX_SAFE_INTEGER);
@@ -24,19 +24,19 @@ export class RequestNumbers {
     return this.blocks.reduce((sum, { next, end }) => sum + end - next, 0);
   }
 
-  /** Numbers from `start` until before `end` are this process's. */
+  /** Adds the numbers from `start` until before `end` to those of this process. */
   add(start: number, end: number): void {
     if (this.blocks.length === 0) this.currentLane = laneOf(end);
     this.blocks.push({ next: start, end });
     this.learnEnd(end);
   }
 
-  /** Another one than that of any server which gives numbers of another block, as far as lanes go round. */
+  /** The lane of this process: servers with other blocks have other lanes, until the lanes wrap around. */
   get lane(): number {
     return this.currentLane;
   }
 
-  /** Numbers before `end` were taken by some server. */
+  /** Learns that numbers before `end` were taken by some server. */
   learnEnd(end: number): void {
     this.knownEnd = Math.max(this.knownEnd, end);
   }
@@ -54,7 +54,7 @@ export class RequestNumbers {
     return taken;
   }
 
-  /** Whether a client can have got it, as far as this process knows. */
+  /** True if a client may hold this number, as far as this process knows. */
   mayBeGiven(idx: number): boolean {
     if (!Number.isSafeInteger(idx) || idx < 1 || idx >= this.knownEnd) return false;
     return !this.blocks.some(({ next, end }) => idx >= next && idx < end);

@@ -1,7 +1,7 @@
 import type { RoutedRequest } from "./routed-request.ts";
 
-/** First come, first served: who leaves the middle costs as little as who leaves the front. */
-export class WaitingLine {
+/** A queue, first come first served: removal from the middle costs as little as removal from the front. */
+export class RequestQueue {
   private head: RoutedRequest | undefined;
   private tail: RoutedRequest | undefined;
   private entryCount = 0;
@@ -19,7 +19,7 @@ export class WaitingLine {
     return this.sum;
   }
 
-  /** Puts a request where its sequence belongs: at the end, unless it comes back after it had left. */
+  /** Inserts a request by its sequence: at the end, unless it was in the queue before. */
   add(request: RoutedRequest): void {
     const before = this.placeOf(request.sequence);
     const after = before === undefined ? this.head : before.next;
@@ -42,18 +42,18 @@ export class WaitingLine {
     request.previous = undefined;
     request.next = undefined;
     this.entryCount -= 1;
-    // Sums of fractions drift; an empty line weighs nothing.
+    // Sums of fractions drift; an empty queue weighs exactly nothing.
     this.sum = this.entryCount === 0 ? 0 : Math.max(0, this.sum - request.cost);
   }
 
-  /** How many are before it, counted up to `limit`. */
+  /** The number of requests before it, counted up to `limit`. */
   countBefore(request: RoutedRequest, limit: number): number {
     let count = 0;
     for (let each = request.previous; each !== undefined && count < limit; each = each.previous) count += 1;
     return count;
   }
 
-  /** From the first to the last; the one at hand may be removed. */
+  /** Iterates from the first to the last; the current request may be removed. */
   *[Symbol.iterator](): Generator<RoutedRequest> {
     let request = this.head;
     while (request !== undefined) {
@@ -63,10 +63,10 @@ export class WaitingLine {
     }
   }
 
-  /** The last one that came earlier. */
+  /** The last request with an earlier sequence. */
   private placeOf(sequence: number): RoutedRequest | undefined {
     if (this.tail === undefined || this.tail.sequence < sequence) return this.tail;
-    // Who comes back was among the first, so its place is looked for from there.
+    // A request that comes back was among the first, so the search for its place starts at the head.
     let before: RoutedRequest | undefined;
     for (let each = this.head; each !== undefined && each.sequence < sequence; each = each.next) before = each;
     return before;

@@ -6,21 +6,21 @@ import type { Parameters } from "../endpoints/rules/parameters.ts";
 import type { RoutedSecond } from "./load-counter.ts";
 import type { RoutableWorker } from "./worker-slots.ts";
 
-/** What routing needs of an endpoint. */
+/** The fields of an endpoint that routing reads. */
 export type RoutedEndpoint = Pick<Parameters, "name" | "state" | "targetUtil" | "maxQueueTimeS"> & {
   readonly id: EndpointGroupId;
   readonly userId: UserId;
-  /** Opens the route of this endpoint and nothing else. */
+  /** Authorises the route of this endpoint and nothing else. */
   readonly apiKey: string;
 };
 
-/** How much a worker of unknown speed is taken to serve: so little that it gets one request after the other. */
+/** The assumed performance of an unmeasured worker: so low that it gets one request after the other. */
 const PERF_UNKNOWN = 1e-3;
 
 /** A live endpoint with its workers that are not being removed. */
 export type RoutedFleet = { readonly endpoint: RoutedEndpoint; readonly workers: readonly RoutableWorker[] };
 
-/** Those of these that live; many are read as fast as one. */
+/** The live endpoints among these; one query reads them all. */
 export async function listRoutedFleets(
   db: Reader,
   ids: readonly EndpointGroupId[],
@@ -81,7 +81,7 @@ async function listRoutableWorkers(
   return workers;
 }
 
-/** Takes the next numbers of requests: from the returned one on, so many. Undefined when the endpoint is gone. */
+/** Takes the next `count` request numbers and returns the first. Undefined when the endpoint is gone. */
 export async function takeRequestNumbers(tx: Tx, id: EndpointGroupId, count: number): Promise<number | undefined> {
   const row = await tx.db
     .updateTable("endpoint_groups")
@@ -93,7 +93,7 @@ export async function takeRequestNumbers(tx: Tx, id: EndpointGroupId, count: num
   return row && Number(row.next_request_idx) - count;
 }
 
-/** The first number of a request that no server has taken. */
+/** The first request number that no server has taken. */
 export async function readNextRequestIdx(db: Reader, id: EndpointGroupId): Promise<number> {
   const row = await db.selectFrom("endpoint_groups").select("next_request_idx").where("id", "=", id).executeTakeFirst();
   return Number(row?.next_request_idx ?? 1);
@@ -104,7 +104,7 @@ export type EndpointSeconds = {
   readonly samples: readonly RoutedSecond[];
 };
 
-/** Adds traffic to what other servers counted in the same seconds. What an endpoint had that is gone is left out. */
+/** Adds traffic to the counts of other servers for the same seconds. Traffic of deleted endpoints is left out. */
 export async function addLoad(tx: Tx, counted: readonly EndpointSeconds[]): Promise<void> {
   const rows = counted.flatMap(({ endpointGroupId, samples }) =>
     samples.map((sample) => ({
@@ -123,7 +123,7 @@ export async function addLoad(tx: Tx, counted: readonly EndpointSeconds[]): Prom
     select added.endpoint_group_id, second_at, request_count, load, waited_count, wait_ms, wait_ms_max
     from json_populate_recordset(null::endpoint_load, ${JSON.stringify(rows)}::json) added
     join endpoint_groups on endpoint_groups.id = added.endpoint_group_id
-    -- The same order everywhere, so that servers that add to the same seconds wait for each other in a line.
+    -- One order everywhere: servers that add to the same seconds wait for each other and cannot deadlock.
     order by 1, 2
     on conflict (endpoint_group_id, second_at) do update set
       request_count = known.request_count + excluded.request_count,
@@ -134,7 +134,7 @@ export async function addLoad(tx: Tx, counted: readonly EndpointSeconds[]): Prom
   `.execute(tx.db);
 }
 
-/** Forgets traffic from before then; returns how many seconds that were. */
+/** Deletes traffic from before then; returns the number of seconds deleted. */
 export async function deleteLoadBefore(tx: Tx, before: Date, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from endpoint_load where ctid in (
@@ -154,7 +154,7 @@ export async function findSigningKey(db: Reader): Promise<StoredSigningKey | und
   return row && { sealedPrivateKey: row.sealed_private_key, publicKeyPem: row.public_key_pem };
 }
 
-/** Keeps the key unless there is one: whichever server comes first, all of them use the same. */
+/** Stores the key unless one exists: all servers use the key of the first. */
 export async function insertSigningKey(tx: Tx, { sealedPrivateKey, publicKeyPem }: StoredSigningKey): Promise<void> {
   await tx.db
     .insertInto("route_signing_keys")

@@ -6,23 +6,26 @@ import type { RoutableWorker } from "./worker-slots.ts";
 
 /** Published default of `max_queue_time`. */
 const MAX_QUEUE_TIME_S = 30;
-/** Workers report each ten seconds at least: two reports and a half are missing. */
+/** Workers report at least every ten seconds: two and a half reports are missing by then. */
 export const SILENT_AFTER_MS = 25_000;
-/** Places before a request are counted so far. */
+/** The places before a request are counted up to this number. */
 const PLACES_COUNTED = 1_000;
 
 export type RouteOutcome =
   | { readonly kind: "given"; readonly assignment: Assignment }
-  /** To be asked for again under this number; `status` says in words what it waits for. */
+  /** The client is to ask again under this number; `status` says in words why the request waits. */
   | { readonly kind: "held"; readonly requestIdx: number; readonly status: string }
   | { readonly kind: "unknown" | "full" | "gone" | "stopped" };
 
-/** One endpoint in this process: its router, and the clients that are on the line. */
+/** One endpoint in this process: its router, and the clients whose calls are held open. */
 export class RoutedGroup {
   endpoint: RoutedEndpoint;
   readonly router: EndpointRouter;
   readonly numbers = new RequestNumbers();
-  /** Who holds on for a request: called with its worker, or with undefined when another call took over, or the endpoint ended. */
+  /**
+   * Callbacks of clients whose calls are held open: called with the worker, or with undefined when another call took
+   * over or the endpoint ended.
+   */
   private readonly holders = new Map<number, (assignment: Assignment | undefined) => void>();
   private workers: readonly RoutableWorker[] = [];
   isGone = false;
@@ -42,7 +45,7 @@ export class RoutedGroup {
     });
   }
 
-  /** What the database says now. */
+  /** Takes in the present state of the database. */
   learn(endpoint: RoutedEndpoint, workers: readonly RoutableWorker[], nowMs: number): void {
     this.endpoint = endpoint;
     this.workers = workers;
@@ -51,23 +54,23 @@ export class RoutedGroup {
     this.router.setWorkers(workers, nowMs);
   }
 
-  /** Nobody will be routed here any more. */
+  /** Ends the endpoint: no request is routed here any more. */
   end(): void {
     this.isGone = true;
     this.release();
   }
 
-  /** Tells everybody who holds on to come again; their places are kept. */
+  /** Tells every client with a held call to ask again; their places are kept. */
   release(): void {
     for (const answer of this.holders.values()) answer(undefined);
   }
 
-  /** Waits for the worker of a held request, as long as its client may be kept waiting and stays on the line. */
+  /** Waits for the worker of a held request, as long as its client may be kept waiting and stays connected. */
   async hold(
     requestIdx: number,
     { clock, holdMs, hungUp }: { readonly clock: Clock; readonly holdMs: number; readonly hungUp: AbortSignal },
   ): Promise<RouteOutcome> {
-    // A client that asks twice at once is answered the second time: the first one is told to come again.
+    // A client that asks twice at once is answered in the second call: the first call is told to ask again.
     this.holders.get(requestIdx)?.(undefined);
     const over = new AbortController();
     const given = new Promise<Assignment | undefined>((resolve) => {

@@ -24,24 +24,24 @@ export type RoutersPorts = {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** Tells this process from the others. */
+  /** Distinguishes this process from the others. */
   readonly processName: string;
 };
 
-/** Published clients allow ten seconds for a call. */
+/** A call is held for at most this long; published clients allow ten seconds for a call. */
 export const HOLD_MS = 5_000;
-/** What a key may look like; the database is not asked for anything else. */
+/** The form of a key; the database is not asked for anything else. */
 const KEY_FORM = /^[\w-]{1,128}$/;
-/** Reports come each ten seconds and may come to any server; each server looks so often what others heard. */
+/** Reports arrive every ten seconds at any server; each server reads the reports of the others this often. */
 const REFRESH_MS = 5_000;
 const TOLD_AT_ONCE = 500;
 const READ_AT_ONCE = 100;
 const FORGET_AFTER_MS = 600_000;
-/** The autoscaler is woken by requests at most so often for one endpoint. */
+/** Requests wake the autoscaler at most this often for one endpoint. */
 const PRESSURE_EVERY_MS = 100;
 
 /**
- * The routers of this process: each endpoint that is asked for is read from the database once, follows its notifications,
+ * The routers of this process: an endpoint is read from the database at its first request, follows its notifications,
  * and answers from memory from then on.
  */
 export class Routers {
@@ -49,7 +49,7 @@ export class Routers {
   private readonly groups = new Map<EndpointGroupId, RoutedGroup>();
   private readonly byKey = new Map<string, RoutedGroup>();
   private readonly lookups = new Map<string, Promise<RoutedGroup | undefined>>();
-  /** What is being read; `isStale`: it changed meanwhile, and is read again. */
+  /** Reads under way; `isStale` if the endpoint changed meanwhile and is read again. */
   private readonly loads = new Map<
     EndpointGroupId,
     { isStale: boolean; readonly done: Promise<RoutedGroup | undefined> }
@@ -59,7 +59,7 @@ export class Routers {
   private writing: Promise<LoopStatus> | undefined;
 
   private readonly telling: MicroBatcher<Finished, undefined>;
-  /** Endpoints that are to be read while others are being read are read together. */
+  /** Endpoints that become due while others are being read are read together. */
   private readonly reads: MicroBatcher<EndpointGroupId, RoutedFleet | undefined>;
 
   constructor(ports: RoutersPorts) {
@@ -90,7 +90,7 @@ export class Routers {
     },
   };
 
-  /** What other servers heard of requests that this one may have given away, and which of them moved there. */
+  /** Receives the requests that other servers heard as finished, and those that moved to them. */
   readonly finishedChannel: ChannelHandler = {
     onMessage: (payload) => {
       for (const { endpointId, workerId, requestIdxs } of readFinished(payload, this.ports.processName)) {
@@ -99,28 +99,28 @@ export class Routers {
         else for (const idx of requestIdxs) router?.forget(idx, this.nowMs());
       }
     },
-    // Reports of the workers correct it.
+    // Reports of the workers correct the loss.
     onGap: () => {},
   };
 
-  /** A worker is done with these requests. Those that another server may have given to it are passed on. */
+  /** Removes requests that a worker has finished. Those that another server may have given to it are passed on. */
   finish(endpointId: EndpointGroupId, workerId: InstanceId, requestIdxs: readonly number[]): void {
     const elsewhere = this.of(endpointId)?.finish(workerId, requestIdxs, this.nowMs()) ?? requestIdxs;
     if (elsewhere.length > 0) this.tell({ endpointId, workerId, requestIdxs: elsewhere });
   }
 
-  /** The router of an endpoint; undefined when nobody asked this server for it, so that it gave nothing away. */
+  /** The router of an endpoint; undefined when this server was never asked for it and gave nothing away. */
   of(id: EndpointGroupId): EndpointRouter | undefined {
     return this.groups.get(id)?.router;
   }
 
-  /** The endpoint with this name and key, if it was asked for before: found without the database. */
+  /** The endpoint with this name and key, if this process has it: found without the database. */
   known(name: string, apiKey: string): RoutedGroup | undefined {
     const group = this.byKey.get(apiKey);
     return group?.endpoint.name === name ? group : undefined;
   }
 
-  /** Whether the database is being asked for this key: to wait with those who asked first costs nothing. */
+  /** True if the database is being asked for this key: waiting for that read costs nothing. */
   isLookedUp(apiKey: string): boolean {
     return this.lookups.has(apiKey);
   }
@@ -138,12 +138,12 @@ export class Routers {
     return group?.endpoint.name === name ? group : undefined;
   }
 
-  /** An endpoint by its id, read from the database unless it is here. */
+  /** An endpoint by its id, read from the database unless this process has it. */
   async open(id: EndpointGroupId): Promise<RoutedGroup | undefined> {
     return this.groups.get(id) ?? this.load(id);
   }
 
-  /** Routes a request: at once, or within the time for which it may be held. `hungUp` is asked for only when it is held. */
+  /** Routes a request: at once, or within the time for which it may be held. `hungUp` is read only when it is held. */
   async route(
     group: RoutedGroup,
     request: RouteRequest,
@@ -168,12 +168,12 @@ export class Routers {
     return group.hold(answer.requestIdx, { clock: this.ports.clock, holdMs, hungUp: hungUp() });
   }
 
-  /** Called when more is asked of an endpoint than its workers take, a few times a second at most. */
+  /** Registers a listener for endpoints with more load than their workers take; called a few times a second at most. */
   onPressure(listener: (id: EndpointGroupId) => void): void {
     this.listeners.push(listener);
   }
 
-  /** Stores the traffic that was counted, so that whoever decides sees all of it. */
+  /** Stores the counted traffic, so that the server that decides sees all of it. */
   writeLoad(): Promise<LoopStatus> {
     const next = (this.writing ?? Promise.resolve()).then(() => this.writeOnce());
     const settled = next.catch(() => ({}));
@@ -181,7 +181,7 @@ export class Routers {
     return next;
   }
 
-  /** Gives up what nobody came back for, looks what other servers heard, and forgets endpoints that nobody asks for. */
+  /** Gives up abandoned requests, reads what other servers heard, and forgets endpoints without requests. */
   tend(): LoopStatus {
     const nowMs = this.nowMs();
     let heldCount = 0;
@@ -195,18 +195,18 @@ export class Routers {
     return { endpoints: this.groups.size, held: heldCount };
   }
 
-  /** Tells everybody who holds on to come again, as this process ends. */
+  /** Tells every client with a held call to ask again, as this process ends. */
   release(): void {
     for (const group of this.groups.values()) group.release();
   }
 
-  /** Finishes what is under way and stores what was counted, as the last thing that it does. */
+  /** Finishes the work under way and stores the counted traffic, as the last act of the process. */
   async stop(): Promise<void> {
     await this.settled();
     await this.writeLoad();
   }
 
-  /** Resolves when everything that was notified so far is in place. */
+  /** Resolves when every change that was notified so far is read. */
   async settled(): Promise<void> {
     while (this.working.size > 0) await Promise.allSettled(this.working);
     await this.telling.idle();
@@ -214,7 +214,7 @@ export class Routers {
 
   private tell(finished: Finished): void {
     this.telling.submit(finished).catch((error: unknown) => {
-      // Then reports that do not list a request say the same to whoever believes that its worker has it.
+      // Servers that believe that the worker has such a request learn its end from reports that do not list it.
       const { endpointId } = finished;
       this.ports.log.warn({ err: error, endpoint_id: endpointId }, "other servers could not be told of requests");
     });
@@ -232,7 +232,7 @@ export class Routers {
   private reloadKnown(id: EndpointGroupId): void {
     const under = this.loads.get(id);
     if (under !== undefined) under.isStale = true;
-    // A failure is in the log, and the next round of `tend` reads it again.
+    // The failure is logged, and the next round of `tend` reads the endpoint again.
     else if (this.groups.has(id)) this.load(id).catch(() => undefined);
   }
 
@@ -258,7 +258,7 @@ export class Routers {
     }
   }
 
-  /** Whether it changed while it was read. */
+  /** True if the endpoint changed while it was read. */
   private takeStale(id: EndpointGroupId): boolean {
     const load = this.loads.get(id);
     if (load?.isStale !== true) return false;
@@ -297,7 +297,7 @@ export class Routers {
     group.end();
   }
 
-  /** Takes numbers when less than half a block is left of them; waits for them only when none is. */
+  /** Takes numbers when less than half a block is left; waits for them only when none is left. */
   private async supplyNumbers(group: RoutedGroup): Promise<void> {
     const { left } = group.numbers;
     if (left > NUMBERS_PER_BLOCK / 2) return;
@@ -309,7 +309,7 @@ export class Routers {
     }
     if (left > 0) return;
     await group.supplying;
-    // Others may have used them up while this one waited.
+    // Other requests may have used them up meanwhile.
     if (group.numbers.left === 0 && !group.isGone) await this.supplyNumbers(group);
   }
 
@@ -320,7 +320,7 @@ export class Routers {
     else group.numbers.add(start, start + NUMBERS_PER_BLOCK);
   }
 
-  /** A number that this server does not know may be news from another one. All who come meanwhile wait for one look. */
+  /** Reads if another server gave this number. All requests that arrive meanwhile wait for one read. */
   private learnNumbers(group: RoutedGroup): Promise<void> {
     group.learning ??= readNextRequestIdx(this.ports.database.kysely, group.endpoint.id)
       .then((end) => group.numbers.learnEnd(end))

@@ -20,7 +20,7 @@ async function anEndpoint(app: TestApp, owner: TestCaller, name = "llama 70b"): 
   return { id: asId<EndpointGroupId>(id), name, key: shown.body.result.api_key };
 }
 
-/** A worker that says it is ready for `perf` units a second. */
+/** A worker that reports to be ready for `perf` units a second. */
 async function aReadyWorker(app: TestApp, owner: TestCaller, endpoint: Endpoint, perf = 100): Promise<InstanceId> {
   const id = await withTransaction(app.env.database, app.clock, async (tx) => {
     const instanceId = await anInstanceRow(tx, owner.id, await aMachine(tx, owner.id));
@@ -52,7 +52,7 @@ async function world(t: TestContext) {
       url: "/route/",
       body: { endpoint: endpoint.name, api_key: endpoint.key, cost: 100, ...body },
     });
-  /** Until so many stand in line. */
+  /** Waits until this many requests are in the queue. */
   const held = (count: number) =>
     soon(`${count} held`, () => (app.app.routers.of(endpoint.id)?.queue().requestCount ?? 0) === count);
   return { app, owner, endpoint, ask, held, secret };
@@ -91,7 +91,7 @@ test("the endpoint's key may come in the body, as bearer or in the query", async
   for (const call of calls) assert.equal((await app.call({ method: "POST", ...call })).status, 200);
 });
 
-test("a wrong key, another endpoint's and an unknown name are refused alike; bad fields by their name", async (t) => {
+test("a wrong key, the key of another endpoint and an unknown name get the same refusal; bad fields are named", async (t) => {
   const { app, owner, endpoint, ask } = await world(t);
   const other = await anEndpoint(app, owner, "other");
   const wrong = [
@@ -124,7 +124,7 @@ test("a wrong key, another endpoint's and an unknown name are refused alike; bad
   }
 });
 
-test("guessing keys is slowed down; who has one is not, however many ask at once", async (t) => {
+test("guessing keys is slowed down; clients with a valid key are not, however many ask at once", async (t) => {
   const { app, owner, endpoint, ask } = await world(t);
   await aReadyWorker(app, owner, endpoint);
   const first = await Promise.all(Array.from({ length: 700 }, () => ask({ cost: 1 })));
@@ -148,7 +148,7 @@ test("a request without a worker is held and answered the moment that one is rea
   assert.deepEqual([status, typeof body.url], [200, "string"]);
 });
 
-test("after five seconds it is told to ask again, and why; its place is kept, and a worker reserved for it", async (t) => {
+test("after five seconds the client is told to ask again, and why; its place is kept, and a worker reserved for it", async (t) => {
   const { app, owner, endpoint, ask, held } = await world(t);
   const answers = [ask({ cost: 1 })];
   await held(1);
@@ -168,7 +168,7 @@ test("after five seconds it is told to ask again, and why; its place is kept, an
   }
 });
 
-test("who hangs up before it was told a number leaves no trace", async (t) => {
+test("a client that disconnects before it was told a number leaves no trace", async (t) => {
   const { app, endpoint, held } = await world(t);
   const hangUp = new AbortController();
   const answer = fetch(`http://${app.origin}/route/`, {
@@ -184,7 +184,7 @@ test("who hangs up before it was told a number leaves no trace", async (t) => {
   assert.equal(app.app.routers.of(endpoint.id)?.isIdle(), true);
 });
 
-test("a client that asks twice at once is answered the second time", async (t) => {
+test("a client that asks twice at once is answered in the second call", async (t) => {
   const { app, owner, endpoint, ask, held } = await world(t);
   const first = ask();
   await held(1);
@@ -214,7 +214,7 @@ test("a suspended endpoint routes to the workers it has; a stopped one says that
   assert.equal((await ask()).status, 200);
 });
 
-test("a deleted endpoint is unknown, also to who holds on", async (t) => {
+test("a deleted endpoint is unknown, also to held calls", async (t) => {
   const { app, owner, endpoint, ask, held } = await world(t);
   const answer = ask();
   await held(1);
@@ -223,7 +223,7 @@ test("a deleted endpoint is unknown, also to who holds on", async (t) => {
   assert.equal((await ask()).status, 401);
 });
 
-test("draining takes effect with the notification, and what was given stays load until it is finished", async (t) => {
+test("draining takes effect with the notification, and given requests stay load until they are finished", async (t) => {
   const { app, owner, endpoint, ask } = await world(t);
   const [one, two] = [await aReadyWorker(app, owner, endpoint), await aReadyWorker(app, owner, endpoint)];
   const first = await ask({ cost: 10 });
@@ -235,7 +235,7 @@ test("draining takes effect with the notification, and what was given stays load
   assert.deepEqual(router?.loadOf(one), { load: 0, requestCount: 0 });
 });
 
-test("traffic is stored by the second, servers adding up, and forgotten after a week", async (t) => {
+test("traffic is stored by the second, added up over servers, and deleted after a week", async (t) => {
   const { app, owner, endpoint, ask } = await world(t);
   await aReadyWorker(app, owner, endpoint);
   await ask({ cost: 3 });
@@ -251,7 +251,7 @@ test("traffic is stored by the second, servers adding up, and forgotten after a 
   assert.deepEqual(await stored(), []);
 });
 
-test("a server with another secret cannot sign, says so, and gives nothing away", async (t) => {
+test("a server with another secret cannot sign, says so, and gives no request away", async (t) => {
   const { app, owner, endpoint, ask } = await world(t);
   const worker = await aReadyWorker(app, owner, endpoint);
   await ask();
@@ -263,7 +263,7 @@ test("a server with another secret cannot sign, says so, and gives nothing away"
   await second.close();
 });
 
-test("a server that starts anew gives no number twice and takes up those that clients hold", async (t) => {
+test("a restarted server gives no number twice and takes up those that clients hold", async (t) => {
   const { app, owner, endpoint, ask, secret } = await world(t);
   const worker = await aReadyWorker(app, owner, endpoint);
   const { request_idx: held, reqnum } = (await ask()).body;
@@ -275,7 +275,7 @@ test("a server that starts anew gives no number twice and takes up those that cl
   assert.ok(fresh.body.request_idx > held && fresh.body.reqnum > reqnum);
   assert.equal((await at(second, { request_idx: held })).body.request_idx, held);
   assert.equal((await at(app, { request_idx: fresh.body.request_idx })).body.request_idx, fresh.body.request_idx);
-  // Each is counted by the server that gave it away last, and reports reach whichever server they reach.
+  // Each request is counted by the server that gave it away last, and reports reach any server.
   const settled = async () => {
     for (const server of [app, second]) await server.app.routers.settled();
     for (const server of [app, second]) await server.settled();
@@ -287,7 +287,7 @@ test("a server that starts anew gives no number twice and takes up those that cl
   await second.close();
 });
 
-test("clients that come to another server all at once, with numbers that are news to it, are taken up", async (t) => {
+test("many clients that move to another server at once, with numbers that it does not know, are taken up", async (t) => {
   const { app, owner, endpoint, ask } = await world(t);
   await aReadyWorker(app, owner, endpoint);
   await ask();

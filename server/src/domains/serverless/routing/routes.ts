@@ -13,13 +13,13 @@ import type { Tickets } from "./tickets.ts";
 
 const ALLOWED = { allowed: true } as const;
 
-/** Published clients read what was wrong from `error_msg`. */
+/** Adds `error_msg`, in which published clients read the reason of an error. */
 export async function addErrorMessage(_request: FastifyRequest, _reply: FastifyReply, payload: unknown) {
   if (typeof payload !== "object" || payload === null || !("msg" in payload) || "error_msg" in payload) return payload;
   return { ...payload, error_msg: payload.msg };
 }
 
-/** The routes by which clients ask for a worker, and workers fetch the public key of its signature. */
+/** Routes for clients that ask for a worker, and for workers that fetch the public key of its signature. */
 export function routeRoutes(
   { app, database, clock }: HttpScope,
   { routers, sealer, tickets }: { readonly routers: Routers; readonly sealer: Sealer; readonly tickets: Tickets },
@@ -37,7 +37,7 @@ export function routeRoutes(
   app.post(
     "/route/",
     {
-      // The key is the endpoint's and no account's, so it is looked at here.
+      // The key belongs to the endpoint and not to an account, so it is checked here.
       config: { access: { operation: "api.route.request", permission: "public" } },
       preSerialization: addErrorMessage,
       schema: {
@@ -53,7 +53,7 @@ export function routeRoutes(
       const keys = presentedKeys(request, body);
       let group = keys.map((key) => routers.known(body.endpoint, key)).find((known) => known !== undefined);
       if (group === undefined) {
-        // Before the database is asked: guessing is slow, and costs little.
+        // The limit applies before the database is asked: guesses are slow and cost little.
         const isGuess = !keys.some((key) => routers.isLookedUp(key));
         const decision = isGuess
           ? wrongKeys.take(networkOf(request.ip), WRONG_KEY_LIMIT, clock.monotonicMs())
@@ -67,7 +67,7 @@ export function routeRoutes(
         cost: body.cost,
         replayTimeoutMs: (body.replay_timeout ?? REPLAY_TIMEOUT_S) * 1000,
       };
-      // First of all: a route that cannot be signed must not be given away.
+      // The signer is loaded first: a route that cannot be signed must not be given away.
       const signer = await loadSigner();
       const outcome = await routers.route(group, asked, { holdMs: HOLD_MS, hungUp: () => hangUpOf(reply) });
       const said = { endpoint: body.endpoint, cost: body.cost, __request_id: request.id };
@@ -80,7 +80,10 @@ export function routeRoutes(
   );
 }
 
-/** In the order in which they count; clients that send an account's key as bearer name the endpoint's in the body. */
+/**
+ * The keys of a request in order of precedence; clients with an account's bearer key put the endpoint's key in the
+ * body.
+ */
 function presentedKeys(request: FastifyRequest, body: RouteBody): readonly string[] {
   const bearer = /^bearer\s+(\S+)\s*$/i.exec(request.headers.authorization ?? "")?.[1];
   const { api_key: fromQuery } = request.query as RouteQueryType;
@@ -97,7 +100,7 @@ async function findGroup(routers: Routers, name: string, keys: readonly string[]
   return undefined;
 }
 
-/** The same for an endpoint that does not exist: who has no key learns nothing. */
+/** The error is the same for an endpoint that does not exist: a client without a key learns nothing. */
 function wrongKey(endpoint: string): AppError {
   const message = `authenticate_endpoint_apikey: invalid api_key or endpoint ${endpoint} not found`;
   return new AppError("unauthenticated", "auth_error", message);

@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 
-/** More work than this at once is a mistake, and would drown all other loads in rounding. */
+/** A cost above this is a mistake, and would drown all other loads in rounding. */
 const COST_MAX = 1e12;
 export const REPLAY_TIMEOUT_S = 60;
 const REPLAY_TIMEOUT_MAX_S = 86_400;

@@ -1,23 +1,33 @@
-/** So many requests are looked at before what was learnt counts. */
+/** Requests that are observed before the estimate counts. */
 const SAMPLES_MIN = 8;
-/** Grows quickly, shrinks slowly: a bound that is too small leaves workers idle, one too large only lets requests wait there. */
+/**
+ * The bound grows quickly and shrinks slowly: too small a bound leaves workers idle, too large a one only lets
+ * requests wait there.
+ */
 const GROWTH = 1 / 8;
 const DECAY = 1 / 16;
-/** A request that takes longer than its worker's speed explains was not in a queue: it simply takes so long. */
+/**
+ * A request that takes longer than its worker's performance explains, by this factor, was not in a queue: it simply
+ * takes that long.
+ */
 const UNEXPLAINED = 1.5;
 const SPARE_MS = 1_000;
 
 /**
- * How much work a worker should have at hand. A worker that does one thing after the other needs the next request when
- * it is done, and no more: what else it is given would wait there, while another worker may become free. One that does many
- * at once needs as many as finish while one is under way. Both is what it serves in the time that a request takes without
- * a queue, which is learnt here; twice that and a second, for what is known late.
+ * Estimates how much work a worker should have at hand. A worker that does one request after the other needs the next
+ * one when it is done, and no more: further requests would wait there while another worker may become free. A worker
+ * that does many at once needs as many as finish while one is under way. Both equal the work that it serves in the
+ * time that a request takes without a queue. That time is learnt here; the bound is twice that time and a second, for
+ * reports that arrive late.
  */
 export class ServiceEstimate {
   private sampleCount = 0;
   private meanMs = 0;
 
-  /** A request is done: it took so long, was expected to take so long with all before it, or there was nothing before it. */
+  /**
+   * Learns from a finished request: its duration, the expected duration with all requests before it, and if there
+   * were any.
+   */
   note({
     tookMs,
     expectedMs,

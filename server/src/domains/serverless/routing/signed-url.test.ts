@@ -21,11 +21,11 @@ const written: readonly (readonly [string, string])[] = [
   ],
 ];
 
-test("what is signed is, to the byte, what Python's encoder writes", () => {
+test("the signed text equals the output of Python's encoder to the byte", () => {
   for (const [url, text] of written) assert.equal(signedText(url), text);
 });
 
-test("any text is written in ASCII and read back as it was", () => {
+test("any text is written in ASCII and reads back unchanged", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       const written = pythonString(text);
@@ -54,7 +54,7 @@ test("OpenSSL and the standard library accept a signature for its URL, and for n
   }
 });
 
-test("signatures are kept, the oldest ones only while there is room", async () => {
+test("signatures are kept, and the oldest are dropped when there is no room", async () => {
   const signer = new UrlSigner(await createSigningKey(), 2);
   const first = signer.sign("http://1");
   signer.sign("http://2");

@@ -22,7 +22,7 @@ export function signedText(url: string): string {
 
 /** A text as Python's JSON encoder writes it: printable ASCII alone, the rest by units of UTF-16. */
 export function pythonString(text: string): string {
-  // Controls have the same escapes in both languages; DEL and all that is not ASCII are left to do.
+  // Control characters have the same escapes in both languages; DEL and non-ASCII characters remain.
   return JSON.stringify(text).replaceAll(
     /[^\0-~]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,

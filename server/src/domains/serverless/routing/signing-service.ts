@@ -10,7 +10,7 @@ import { createSigningKey, UrlSigner } from "./signed-url.ts";
 const SEAL_CONTEXT = "route signing key";
 const SIGNATURES_KEPT = 50_000;
 
-/** Loads the key that signs routes, once. The first server that needs it makes it. */
+/** Loads the key that signs routes, once. The first server that needs it creates it. */
 export function signerLoader(ports: { readonly database: Database; readonly clock: Clock; readonly sealer: Sealer }) {
   let loading: Promise<UrlSigner> | undefined;
   return (): Promise<UrlSigner> => {

@@ -4,14 +4,14 @@ import type { InstanceId } from "../../../base/ids.ts";
 import type { Assignment } from "./endpoint-router.ts";
 
 /**
- * Seconds for which a worker takes a routed request. Clients go to their worker at once; the rest is for clocks of hosts
- * that differ from the server's.
+ * Seconds for which a worker takes a routed request. Clients go to their worker at once; the rest allows for hosts
+ * whose clocks differ from the server's.
  */
 const TICKET_SECONDS = 300;
 
 const KEYS_KEPT = 50_000;
 
-/** What a ticket vouches for, in the order in which it is written down. */
+/** The fields that a ticket authenticates, in the order of its text. */
 export type TicketFields = {
   readonly endpoint: string;
   readonly url: string;
@@ -21,15 +21,15 @@ export type TicketFields = {
   readonly expires_at: number;
 };
 
-/** The bytes that are authenticated: a JSON array, since numbers and texts have one spelling each there. */
+/** The authenticated bytes: a JSON array, since numbers and texts have one spelling each there. */
 export function ticketText({ endpoint, url, cost, reqnum, request_idx, expires_at }: TicketFields): string {
   return JSON.stringify(["berth ticket", endpoint, url, cost, reqnum, request_idx, expires_at]);
 }
 
 /**
- * Issues tickets: HMAC-SHA256 of one routed request under the token that only the server and its worker know. The published
- * signature is of the worker's URL alone and holds for ever; published workers ignore the further
- * fields, and Berth's worker demands them.
+ * Issues tickets: HMAC-SHA256 of one routed request under the token that only the server and its worker know. The
+ * published signature covers the worker's URL alone and never expires; published workers ignore the further fields,
+ * and Berth's worker demands them.
  */
 export class Tickets {
   private readonly clock: Clock;
@@ -41,7 +41,7 @@ export class Tickets {
     this.tokenOf = tokenOf;
   }
 
-  /** The fields that are added to the answer of a route. */
+  /** The ticket fields of the answer of a route. */
   issue(
     said: { readonly endpoint: string; readonly cost: number },
     { workerId, url, reqnum, requestIdx }: Assignment,

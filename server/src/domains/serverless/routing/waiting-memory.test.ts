@@ -7,7 +7,7 @@ import { asId, type EndpointGroupId } from "../../../base/ids.ts";
 
 const LONG = "x".repeat(1_000_000);
 
-/** An endpoint without workers, for which nobody pays, and a way to send it completions. */
+/** An endpoint without workers, which costs nothing, and a way to send it completions. */
 async function idleEndpoint(app: TestApp): Promise<Idle> {
   const owner = await app.caller({ dollars: 0 });
   const body = { endpoint_name: "idle", cold_workers: 0, min_load: 0 };
@@ -32,13 +32,13 @@ async function idleEndpoint(app: TestApp): Promise<Idle> {
 type Idle = { readonly owner: TestCaller; readonly ask: (text: string) => Ask; readonly waiting: () => number };
 type Ask = { readonly hangUp: AbortController; status: number | undefined };
 
-test("an account holds a bounded part of the memory with requests that wait for a worker, and others may wait as well", async (t) => {
+test("requests of one account that wait for a worker hold a bounded part of the memory, and other accounts may wait as well", async (t) => {
   const app = await testApp(t, { secret: randomBytes(32) });
   const [greedy, other] = [await idleEndpoint(app), await idleEndpoint(app)];
   const many: Ask[] = [];
   const refusedCount = () => many.filter(({ status }) => status === 503).length;
   while (many.length < 140) {
-    // Few at once: bodies that arrive have a limit of their own.
+    // A few at a time: arriving bodies have a limit of their own.
     for (let count = 0; count < 10; count += 1) many.push(greedy.ask(LONG));
     await soon("each waits or is refused", () => greedy.waiting() + refusedCount() === many.length);
   }

@@ -5,13 +5,13 @@ import type { RoutableWorker, RoutedRequest, WorkerSlot } from "./routed-request
 
 export type { RoutableWorker, WorkerSlot } from "./routed-request.ts";
 
-/** So much slower than any worker that it takes one request after the other. */
+/** The least performance: so low that the worker takes one request after the other. */
 const PERF_MIN = 1e-6;
 const NEVER = -Infinity;
 
 /**
- * The workers of an endpoint, with what choosing one needs in plain arrays: going through a thousand of them takes about a
- * microsecond, and is right for every cost and every mix of speeds, which no order kept in advance would be.
+ * The workers of an endpoint, with the numbers for choosing one in plain arrays: a scan of a thousand workers takes
+ * about a microsecond, and is right for every cost and every mix of speeds, unlike any order that is kept in advance.
  */
 export class WorkerSlots {
   private readonly byId = new Map<InstanceId, WorkerSlot>();
@@ -29,7 +29,7 @@ export class WorkerSlots {
     return this.byId.get(id);
   }
 
-  /** A worker that nothing was heard of yet. */
+  /** Adds a worker without any report. */
   add(worker: RoutableWorker): WorkerSlot {
     const place = this.slots.length;
     const nothing = { load: 0, foreignLoad: 0, foreignCount: 0, reportedAtMs: NEVER };
@@ -40,7 +40,7 @@ export class WorkerSlots {
     return slot;
   }
 
-  /** The last one takes its place in the arrays. */
+  /** Removes a worker; the last one takes its place in the arrays. */
   remove(slot: WorkerSlot): void {
     const last = this.slots.pop();
     invariant(last !== undefined && this.byId.delete(slot.worker.id), "only a worker that is there is removed");
@@ -53,13 +53,13 @@ export class WorkerSlots {
     last.place = place;
   }
 
-  /** To be called when anything of a worker has changed. */
+  /** To be called after each change of a worker. */
   refresh(slot: WorkerSlot, silentAfterMs: number): void {
     const { worker, place } = slot;
     this.busy[place] = slot.load + slot.foreignLoad;
     this.secondsPerUnit[place] = 1 / Math.max(PERF_MIN, worker.perf);
     const isOpen = worker.isReady && !worker.isDraining;
-    // Where workers do not report, one that never did is as good as any.
+    // A fleet without reports: a worker without a report is as good as any.
     const closesAtMs = silentAfterMs === Infinity ? Infinity : slot.reportedAtMs + silentAfterMs;
     this.openUntilMs[place] = isOpen ? closesAtMs : NEVER;
     this.isOutdated[place] = worker.isOutdated ? 1 : 0;
@@ -73,7 +73,7 @@ export class WorkerSlots {
 
   release(slot: WorkerSlot, request: RoutedRequest): void {
     invariant(slot.requests.delete(request), "only what a worker has is released");
-    // Sums of fractions drift; no requests weigh nothing.
+    // Sums of fractions drift; no requests weigh exactly nothing.
     slot.load = slot.requests.size === 0 ? 0 : Math.max(0, slot.load - request.cost);
     this.busy[slot.place] = slot.load + slot.foreignLoad;
   }
@@ -82,12 +82,12 @@ export class WorkerSlots {
     return (this.openUntilMs[slot.place] ?? NEVER) > nowMs;
   }
 
-  /** How long it takes for what it has. */
+  /** The time that the worker needs for the requests that it has. */
   waitMs(slot: WorkerSlot): number {
     return (this.busy[slot.place] ?? 0) * (this.secondsPerUnit[slot.place] ?? 0) * 1000;
   }
 
-  /** Units a second of all that take requests now. */
+  /** Total units a second of the workers that take requests now. */
   perfOpen(nowMs: number): number {
     let sum = 0;
     for (let place = 0; place < this.slots.length; place += 1) {
@@ -97,8 +97,9 @@ export class WorkerSlots {
   }
 
   /**
-   * The worker that would be done first with a request of this cost, among those that have at most `waitMsMax` of work;
-   * one that is idle always may. Up-to-date ones come before outdated ones, and all before the avoided one.
+   * Chooses the worker that would be done first with a request of this cost, among those with at most `waitMsMax` of
+   * work; an idle worker always qualifies. Up-to-date workers come before outdated ones, and the avoided worker comes
+   * last.
    */
   choose(
     { cost, avoided }: { readonly cost: number; readonly avoided: WorkerSlot | undefined },

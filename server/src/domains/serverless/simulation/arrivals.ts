@@ -6,8 +6,8 @@ const SECOND_MS = 1_000;
 type Second = Pick<LoadSample, "secondMs" | "requestCount" | "load">;
 
 /**
- * An endpoint's own past as arrivals, counted from then on. What came within a second is spread evenly over it and shares
- * its load evenly, as nothing closer is kept.
+ * Turns an endpoint's own past into arrivals, in milliseconds from `fromMs`. The requests of a second are spread
+ * evenly over it and share its load evenly, as the stored traffic has no finer detail.
  */
 export function arrivalsOf(seconds: readonly Second[], fromMs: number): readonly Arrival[] {
   return seconds.flatMap(({ secondMs, requestCount, load }) =>

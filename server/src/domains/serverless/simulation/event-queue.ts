@@ -1,4 +1,4 @@
-/** What happens later, earliest first; what happens at the same time does so in the order in which it was planned. */
+/** Future events, earliest first; events of the same time are in the order in which they were planned. */
 export class EventQueue<Event> {
   private readonly heap: { readonly atMs: number; readonly sequence: number; readonly event: Event }[] = [];
   private plannedCount = 0;

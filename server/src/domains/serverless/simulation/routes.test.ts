@@ -25,7 +25,7 @@ function simulate(world: TestApp, { secret }: TestCaller, endpoint: number, body
   return world.call({ method: "POST", url: `/api/v0/endptjobs/${endpoint}/simulate/`, secret, body });
 }
 
-/** So many requests a second, in each second of [from, until) before now. */
+/** Adds this many requests a second, in each second of [from, until) before now. */
 async function addTraffic(
   world: TestApp,
   endpoint: number,
@@ -38,7 +38,7 @@ async function addTraffic(
   );
 }
 
-test("parameters that are the present ones give the same figures, every time", async (t) => {
+test("parameters equal to the present ones give the same figures, every time", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const endpoint = await anEndpoint(world, owner);
@@ -52,11 +52,11 @@ test("parameters that are the present ones give the same figures, every time", a
   assert.notDeepEqual(other.body["proposed"], first.body["proposed"]);
 });
 
-test("what a trace would have cost and how long it would have waited is told in figures and in a sentence", async (t) => {
+test("the cost and the waits of a trace are given in figures and in a sentence", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const endpoint = await anEndpoint(world, owner);
-  // One worker that is always there does one request after the other: half of the time it has nothing to do.
+  // One worker that is always running does one request after the other: half of the time it is idle.
   const steady = { min_load: 100, cold_workers: 1, max_workers: 1 };
   const lone = [...Array.from({ length: 3_600 }, (_, second) => [second, 50]), [3_600, 50]];
   const { status, body, text } = await simulate(world, owner, endpoint, { trace: lone, worker, ...steady });
@@ -73,7 +73,7 @@ test("what a trace would have cost and how long it would have waited is told in 
   assert.deepEqual(body["worker"], { ...worker, parallel_requests: 1 });
 });
 
-test("an endpoint's own past is replayed, counted from when it is asked for and paid to the end of it", async (t) => {
+test("an endpoint's own past is replayed, counted from its requested beginning and paid to its end", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const endpoint = await anEndpoint(world, owner, { min_load: 100, cold_workers: 1, max_workers: 1 });
@@ -95,7 +95,7 @@ test("an endpoint's own past is replayed, counted from when it is asked for and 
   assert.equal(quiet.body["present"].cost_per_1000_requests, null);
 });
 
-test("without a word on workers those that were measured count, and without either what is missing is named", async (t) => {
+test("without a description of workers the measured ones count, and without either the missing fields are named", async (t) => {
   const secret = randomBytes(32);
   const world = await testApp(t, { secret });
   const owner = await world.caller();
@@ -119,7 +119,7 @@ test("without a word on workers those that were measured count, and without eith
   assert.ok(storage > 0 && price > 0.3 && price < 0.31 + storage, text);
 });
 
-test("an endpoint of somebody else is not there, and a mistake is named", async (t) => {
+test("another user's endpoint does not exist for the caller, and a wrong field is named", async (t) => {
   const world = await testApp(t);
   const [owner, stranger] = [await world.caller(), await world.caller()];
   const endpoint = await anEndpoint(world, owner);
@@ -184,7 +184,7 @@ test("an endpoint of somebody else is not there, and a mistake is named", async 
   }
 });
 
-test("a past with more requests than can be simulated is refused with what to do instead", async (t) => {
+test("a past with more requests than can be simulated is refused with advice", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const endpoint = await anEndpoint(world, owner);

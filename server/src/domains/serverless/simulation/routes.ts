@@ -7,7 +7,7 @@ import { gatherTrial, tooMuch } from "./service.ts";
 import { simulationRecord } from "./views.ts";
 import { Simulations } from "./simulations.ts";
 
-/** What other parameters would have done with an endpoint's past, before anything is changed. */
+/** The route that replays an endpoint's traffic under other parameters, before anything is changed. */
 export function simulateRoutes({ app, database, clock }: HttpScope): void {
   const simulations = new Simulations(clock);
   app.addHook("preClose", async () => simulations.stop());

@@ -9,7 +9,7 @@ const TRACE_LENGTH_MAX = 50_000;
 const seconds = (description: string) =>
   Type.Optional(Type.Number({ minimum: 0, maximum: START_MAX_S, description: `Seconds. ${description}` }));
 
-/** What is not said is taken from the workers of the endpoint that were measured: the middle of each. */
+/** A description of workers. Absent fields take the median of the endpoint's measured workers. */
 const WorkerModelBody = model(
   "WorkerModel",
   {

@@ -13,10 +13,10 @@ import { startOf, type Trial, type TrialParameters } from "./trial.ts";
 import { findEndpointGroup, type EndpointGroup } from "../endpoints/store.ts";
 import { listWorkers } from "../workers/store.ts";
 
-/** Of a past, the hour before is played too, so that the engine knows what it would have known. */
+/** A replayed past begins an hour early, so that the engine knows what it would have known. */
 const RUN_IN_MS = 3_600_000;
 const PAGE_ROWS = 10_000;
-/** More would take longer than anybody waits. */
+/** More requests would take longer than a client waits. */
 const REQUESTS_MAX = 1_000_000;
 const WORKERS_MAX = 1_000;
 
@@ -27,10 +27,10 @@ export type SimulateRequest = {
   readonly nowMs: number;
 };
 
-/** What is to be simulated, and the period that it is of; none for a trace. */
+/** The trial to simulate, and the period that it covers; a trace covers none. */
 export type GatheredTrial = { readonly trial: Trial; readonly span: Span | undefined };
 
-/** Reads everything that a simulation depends on, at one moment; throws `invalid` naming what cannot be simulated. */
+/** Reads the input of a simulation at one moment; throws `invalid` naming a field that cannot be simulated. */
 export async function gatherTrial(
   database: Database,
   { userId, id, body, nowMs }: SimulateRequest,
@@ -99,7 +99,7 @@ async function readTraffic(db: Reader, { id }: EndpointGroup, { fromMs, untilMs 
   }
 }
 
-/** `field` says what is to be made shorter. */
+/** The error for a simulation that is too large; `field` is the one to shorten. */
 export function tooMuch(field: "from" | "trace", why: string) {
   const advice = field === "from" ? "take a shorter period" : "take a shorter trace, or fewer workers";
   return invalid(field, `${field}: ${why}: ${advice}`, "simulation_too_long");

@@ -19,7 +19,7 @@ const model: WorkerModel = {
 };
 const policy = (situation: Situation) => decide(situation).actions;
 
-/** So many requests of 50 units a second, at regular times. */
+/** Arrivals of 50 units at regular times, this many a second. */
 function arrivalsAt(
   rate: number,
   { fromS = 0, seconds }: { readonly fromS?: number; readonly seconds: number },
@@ -36,7 +36,7 @@ function simulate(arrivals: readonly Arrival[], overrides: Partial<TrafficSimula
   return simulateTraffic({ arrivals, parameters, model, policy, ...start, ...overrides });
 }
 
-test("a worker does one request after the other, and what is waited and paid is exact", () => {
+test("a worker does one request after the other, and waits and costs are exact", () => {
   const twice = [0, 0].map((atMs) => ({ atMs, load: 50 }));
   const result = simulate([...twice, { atMs: 3_600_000, load: 50 }], {
     policy: () => [],
@@ -49,7 +49,7 @@ test("a worker does one request after the other, and what is waited and paid is 
   assert.equal(result.costNanos, 1_010_000_000n);
 });
 
-test("a worker that does several at a time shares its speed among them", () => {
+test("a worker that does several requests at a time shares its speed among them", () => {
   const result = simulate(
     [0, 0, 0].map((atMs) => ({ atMs, load: 50 })),
     {
@@ -60,7 +60,7 @@ test("a worker that does several at a time shares its speed among them", () => {
   assert.equal(result.waitMs.max, 1_000);
 });
 
-test("steady traffic moves nobody once the number of workers is right", () => {
+test("steady traffic changes no worker once their number is right", () => {
   const result = simulate(arrivalsAt(8, { seconds: 3_600 }), { countedFromMs: 600_000 });
   assert.equal(result.flapCount, 0);
   assert.equal(result.lateShare, 0);
@@ -69,7 +69,7 @@ test("steady traffic moves nobody once the number of workers is right", () => {
   assert.ok(settled[0] === 5, `${settled[0]} workers`);
 });
 
-test("any steady traffic ends in a state that nothing changes any more, from whatever it began with", () => {
+test("any steady traffic ends in a stable state, from any initial state", () => {
   const start = fc.record({
     rate: fc.integer({ min: 1, max: 16 }),
     hotCount: fc.integer({ min: 0, max: 6 }),
@@ -104,7 +104,7 @@ test("traffic that comes and goes is followed up and down, and every request is 
   assert.ok(result.workerCountMax <= 10);
 });
 
-test("an endpoint that sleeps is woken by a request, and rents when it has nobody", () => {
+test("a sleeping endpoint is woken by a request, and rents when it has no worker", () => {
   const parameters = { ...DEFAULT_PARAMETERS, minLoad: 0, coldWorkers: 0, maxWorkers: 5 };
   const warm = simulate([{ atMs: 5_000, load: 50 }], {
     parameters: { ...parameters, coldWorkers: 1 },
@@ -116,7 +116,7 @@ test("an endpoint that sleeps is woken by a request, and rents when it has nobod
   assert.ok(bare.waitMs.max >= 120_000 && bare.waitMs.max < 121_000, `${bare.waitMs.max}`);
 });
 
-test("the same traffic gives the same result, random as it is", () => {
+test("the same random traffic gives the same result", () => {
   const random = seededRandom("traffic");
   const arrivals = Array.from({ length: 3_000 }, () => ({ atMs: random() * 900_000, load: 100 * random() }));
   const sorted = arrivals.toSorted((a, b) => a.atMs - b.atMs);

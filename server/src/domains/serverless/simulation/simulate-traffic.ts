@@ -13,15 +13,15 @@ import { WaitTimes } from "./wait-times.ts";
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const MEMORY_MS = 3_600_000;
-/** How long a worker needs to stop, and how quickly the autoscaler follows a call for more. */
+/** The time that a worker needs to stop; the next constant is the delay of the autoscaler after a call for more. */
 const STOP_MS = 1_000;
 const REACTION_MS = 250;
-/** A change that is taken back within this long was not worth making. */
+/** A change that is reverted within this time counts as a flap: it was not worth making. */
 const FLAP_MS = 60_000;
-/** Requests that nobody serves are given up so long after the last one came. */
+/** Requests without service are given up this long after the last arrival. */
 const PATIENCE_MS = 3_600_000;
 const MAX_QUEUE_TIME_S = 30;
-/** As many are rented at once at most. */
+/** The most workers that are rented at once. */
 const OFFERS_MAX = 100;
 const REPLAY_TIMEOUT_MS = 60_000;
 
@@ -31,8 +31,8 @@ type Event =
   | { readonly kind: "decide"; readonly isRegular: boolean };
 
 /**
- * Replays traffic against a policy on a virtual clock. Requests are routed by the router itself, and each policy gets the
- * situations that the autoscaler would be given. The same input gives the same result.
+ * Replays traffic against a policy on a virtual clock. The real router routes the requests, and the policy gets the
+ * situations that the autoscaler would get. The same input gives the same result.
  */
 export function simulateTraffic(simulation: TrafficSimulation): TrafficResult {
   return new Run(simulation).play();
@@ -96,7 +96,7 @@ class Run {
     return this.result(bill ?? this.billUntil(lastMs));
   }
 
-  /** Only time in which requests could come is paid by the one who is compared. */
+  /** The bill up to this time: the comparison covers only the time in which requests could come. */
   private billUntil(lastMs: number): Bill {
     this.workers.billAll(lastMs);
     const { runningMs, stoppedMs } = this.workers;
@@ -114,7 +114,7 @@ class Run {
     }
   }
 
-  /** A request reaches its worker, which begins with it at once if it does not do as many as it can already. */
+  /** Delivers a request to its worker, which begins it at once if it has a free place. */
   private send({ requestIdx, workerId, cost }: Assignment): void {
     const worker = this.workers.require(workerId);
     invariant(worker.phase === "ready", "only a worker that is ready is given requests");
@@ -137,7 +137,7 @@ class Run {
     }
   }
 
-  /** Does what is planned next; false when nothing is. */
+  /** Processes the next planned event; false when there is none. */
   private step(): boolean {
     const atMs = this.events.nextAtMs;
     const event = this.events.take();
@@ -152,7 +152,7 @@ class Run {
         break;
       case "ready":
       case "stopped":
-        // A later order has overtaken it when its phase is another one since.
+        // The event is obsolete if the worker got a later order.
         if (event.worker.orderedAtMs === event.sinceMs && this.workers.all.has(event.worker.id)) this.settle(event);
         break;
     }

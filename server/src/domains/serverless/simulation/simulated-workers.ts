@@ -6,7 +6,7 @@ import type { WorkerModel } from "./types.ts";
 export const GROUP_ID = asId<WorkerGroupId>(1);
 export const MS_PER_HOUR = 3_600_000;
 
-/** A worker with what it does and has to do: requests by their place among the arrivals. */
+/** A worker with its running and waiting requests, by their index among the arrivals. */
 export type SimulatedWorker = {
   readonly id: InstanceId;
   readonly machineId: MachineId;
@@ -24,7 +24,7 @@ export type SimulatedWorker = {
   activeAtMs: number | undefined;
 };
 
-/** The workers of a simulated endpoint, what they cost and how long their starts took. */
+/** The workers of a simulated endpoint, with their costs and start times. */
 export class SimulatedWorkers {
   readonly all = new Map<InstanceId, SimulatedWorker>();
   runningMs = 0;
@@ -81,7 +81,7 @@ export class SimulatedWorkers {
     return time;
   }
 
-  /** How many are ready or on their way to be. */
+  /** The number of workers that are ready or starting. */
   countHot(): number {
     let count = 0;
     for (const { phase, draining } of this.all.values()) {

@@ -31,7 +31,7 @@ async function gather(): Promise<{ readonly trial: Trial }> {
 const limited = (pattern: RegExp) => (error: unknown) =>
   error instanceof AppError && error.kind === "rate_limited" && pattern.test(error.publicMessage);
 
-test("an account simulates once at a time and a process twice, and a place is free again afterwards", async () => {
+test("an account runs one simulation at a time and a process two, and a place is free again afterwards", async () => {
   const simulations = new Simulations(new ManualClock(), NEVER_DONE);
   const hungUp = new AbortController();
   const first = simulations.run(one, gather, { hungUp: hungUp.signal });
@@ -45,7 +45,7 @@ test("an account simulates once at a time and a process twice, and a place is fr
   await Promise.all(others);
 });
 
-test("what takes too much time or memory is ended and told so", async () => {
+test("a simulation that takes too much time or memory is ended and reported as such", async () => {
   const clock = new ManualClock();
   const simulations = new Simulations(clock, NEVER_DONE);
   const { promise: isGathered, resolve: gathered } = Promise.withResolvers<void>();
@@ -58,14 +58,14 @@ test("what takes too much time or memory is ended and told so", async () => {
     staying,
   );
   await isGathered;
-  // What was gathered is handed over in the turns after this one.
+  // The gathered input is handed over in the turns after this one.
   await new Promise(setImmediate);
   clock.advance(20_000);
   assert.equal((await outcome).kind, "too_much");
   assert.equal((await new Simulations(clock, GREEDY).run(one, gather, staying)).kind, "too_much");
 });
 
-test("a thread that breaks is a failure of ours, and takes no place afterwards", async () => {
+test("a thread that breaks is an internal error, and takes no place afterwards", async () => {
   const simulations = new Simulations(new ManualClock(), BROKEN);
   await assert.rejects(simulations.run(one, gather, staying), /broken/);
   await assert.rejects(simulations.run(one, gather, staying), /broken/);

@@ -5,10 +5,10 @@ import type { Clock } from "../../../base/clock.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Trial, TrialResult } from "./trial.ts";
 
-/** Who compares parameters waits for the answer, and a client waits for half a minute. */
+/** The client waits for the answer, and clients wait for half a minute. */
 const LIMIT_MS = 20_000;
 const MEMORY_MB = 512;
-/** Each has a core to itself; the others are for requests. */
+/** Each simulation has a core to itself; the other cores are for requests. */
 const AT_ONCE = 2;
 const RETRY_MS = 5_000;
 const THREAD = new URL("./thread.ts", import.meta.url);
@@ -16,7 +16,7 @@ const THREAD = new URL("./thread.ts", import.meta.url);
 /** `too_much`: it needed more time or memory than one simulation gets. */
 type TrialOutcome = { readonly kind: "done"; readonly result: TrialResult } | { readonly kind: "too_much" };
 
-/** Simulations of this process, each in a thread of its own: one of each account at a time, and few in all. */
+/** Simulations of this process, each in a thread of its own: one per account at a time, and few in all. */
 export class Simulations {
   private readonly clock: Clock;
   private readonly thread: URL;
@@ -27,7 +27,7 @@ export class Simulations {
     this.thread = thread;
   }
 
-  /** Takes a place, and gathers what is to be simulated only then; throws `rate_limited` when no place is free. */
+  /** Takes a place, and only then gathers the input; throws `rate_limited` when no place is free. */
   async run<Gathered extends { readonly trial: Trial }>(
     userId: UserId,
     gather: () => Promise<Gathered>,
@@ -46,7 +46,7 @@ export class Simulations {
     }
   }
 
-  /** Calls off what is running. */
+  /** Aborts the running simulations. */
   stop(): void {
     for (const stopped of this.busy.values()) stopped.abort();
   }

@@ -4,16 +4,16 @@ import type { SimulateBody } from "./schema.ts";
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** As long as traffic is kept. */
+/** Traffic is kept for this long. */
 const SPAN_MAX_MS = 7 * DAY_MS;
-/** Clocks of clients are not ours. */
+/** Allowance for clients whose clocks are ahead. */
 const SKEW_MS = 60_000;
-/** More work than this at once is a mistake, as for requests that are routed. */
+/** A cost above this is a mistake, as for requests that are routed. */
 const COST_MAX = 1e12;
 
 export type Span = { readonly fromMs: number; readonly untilMs: number };
 
-/** The past that is asked for, in whole seconds; throws `invalid` naming what is wrong with it. */
+/** The requested period of the past, in whole seconds; throws `invalid` naming a wrong field. */
 export function readPast({ from, to }: Pick<SimulateBody, "from" | "to">, nowMs: number): Span {
   const untilMs = to === undefined ? nowMs : to * SECOND_MS;
   const fromMs = from === undefined ? untilMs - DAY_MS : from * SECOND_MS;
@@ -26,7 +26,7 @@ export function readPast({ from, to }: Pick<SimulateBody, "from" | "to">, nowMs:
   return { fromMs: whole(fromMs), untilMs: Math.max(whole(untilMs), whole(fromMs) + SECOND_MS) };
 }
 
-/** Requests of a trace from its first one on: pairs of milliseconds and load. */
+/** Requests of a trace, as pairs of milliseconds since the first one and load. */
 export function readTrace({ trace, from, to }: Pick<SimulateBody, "trace" | "from" | "to">): Float64Array<ArrayBuffer> {
   if (from !== undefined || to !== undefined)
     throw invalid("trace", "trace has times of its own: leave from and to out");
@@ -46,7 +46,7 @@ export function readTrace({ trace, from, to }: Pick<SimulateBody, "trace" | "fro
   return numbers;
 }
 
-/** Long times are decided on less often; whoever has to wait calls for a decision at once, as ever. */
+/** The interval between decisions: longer for long periods; a request that waits still calls for a decision at once. */
 export function intervalOf(spanMs: number): number {
   if (spanMs <= 2 * HOUR_MS) return SECOND_MS;
   return spanMs <= DAY_MS ? 5 * SECOND_MS : 20 * SECOND_MS;

@@ -11,7 +11,7 @@ const model: Trial["model"] = {
   ...{ priceNanosPerHour: nanos(1_000_000_000n), coldPriceNanosPerHour: nanos(10_000_000n) },
 };
 
-/** So many workers that are always running. */
+/** Parameters that keep this many workers always running. */
 function always(count: number): TrialParameters {
   return { ...DEFAULT_PARAMETERS, minLoad: count * PERF, coldWorkers: count, maxWorkers: count, maxQueueTimeS: 600 };
 }
@@ -29,11 +29,11 @@ function trialOf(numbers: readonly number[], present: TrialParameters, proposed:
   return { traffic, present, proposed, model, countedFromMs: 0, untilMs, intervalMs: 1_000 };
 }
 
-test("with more workers that are always running nobody waits longer than by the time of one request", () => {
+test("with more workers that are always running no request waits longer than by the time of one request", () => {
   fc.assert(
     fc.property(requests, fc.integer({ min: 1, max: 4 }), (numbers, count) => {
       const { present, proposed } = runTrial(trialOf(numbers, always(count), always(count + 1)));
-      // Which of two workers is done first is known by what they were given, not by how far they are with it.
+      // The router orders two workers by the requests that they were given, not by their progress.
       const oneMs = (1_000 * Math.max(...numbers.filter((_, index) => index % 2 === 1))) / PERF;
       for (const share of ["p50", "p95", "p99", "max"] as const) {
         assert.ok(proposed.waitMs[share] <= present.waitMs[share] + oneMs, `${share}: ${proposed.waitMs[share]}`);
@@ -45,7 +45,7 @@ test("with more workers that are always running nobody waits longer than by the 
   );
 });
 
-test("with a running worker for each request nobody waits", () => {
+test("with a running worker for each request none waits", () => {
   fc.assert(
     fc.property(requests, (numbers) => {
       const { present } = runTrial(trialOf(numbers, always(numbers.length / 2), always(1)));
@@ -67,7 +67,7 @@ test("the same trial gives the same figures, and equal parameters equal ones", (
   );
 });
 
-test("a simulation begins with the workers that its parameters keep by themselves", () => {
+test("a simulation begins with the workers that its parameters keep without traffic", () => {
   const parameters: TrialParameters = { ...DEFAULT_PARAMETERS, minLoad: 0, coldWorkers: 2 };
   assert.deepEqual(startOf(parameters, model), { hotCount: 0, stoppedCount: 2 });
   assert.deepEqual(startOf({ ...parameters, inactivityTimeoutS: -1 }, model), { hotCount: 1, stoppedCount: 1 });
@@ -76,7 +76,7 @@ test("a simulation begins with the workers that its parameters keep by themselve
   assert.deepEqual(startOf({ ...parameters, minLoad: 1e9 }, model), { hotCount: 20, stoppedCount: 0 });
 });
 
-test("an endpoint that is stopped serves nobody, and that is told as such", () => {
+test("a stopped endpoint serves no request, and the result says so", () => {
   const { proposed } = runTrial(trialOf([0, 1], always(1), { ...always(1), state: "stopped" }));
   assert.deepEqual([proposed.unservedCount, proposed.lateShare, proposed.waitMs.p50], [1, 1, Infinity]);
 });

@@ -8,14 +8,14 @@ import type { Arrival, TrafficResult, WorkerModel } from "./types.ts";
 
 export type TrialParameters = Omit<Parameters, "name">;
 
-/** Numbers in a row, as they are handed to another thread without being copied one by one. */
+/** Traffic as flat arrays of numbers, which can be transferred to another thread without a copy of each. */
 export type TrialTraffic =
-  /** By the second: when it began in Unix seconds, how many requests came, and their load together. */
+  /** By the second: its beginning in Unix seconds, its number of requests, and their total load. */
   | { readonly kind: "seconds"; readonly fromMs: number; readonly rows: readonly Float64Array<ArrayBuffer>[] }
-  /** One by one: milliseconds of the simulation, and load. */
+  /** By request: milliseconds of the simulation, and load. */
   | { readonly kind: "requests"; readonly rows: readonly Float64Array<ArrayBuffer>[] };
 
-/** Which parameters are compared, and what for. Plain data: it is sent to another thread. */
+/** The compared parameters and their traffic, as plain data that is sent to another thread. */
 export type Trial = {
   readonly traffic: TrialTraffic;
   readonly present: TrialParameters;
@@ -30,7 +30,7 @@ export type TrialFigures = {
   readonly requestCount: number;
   readonly unservedCount: number;
   readonly lateShare: number;
-  /** Infinite for who was never served. */
+  /** Infinite for a request that was never served. */
   readonly waitMs: TrafficResult["waitMs"];
   readonly hotHours: number;
   readonly coldHours: number;
@@ -43,7 +43,7 @@ export type TrialFigures = {
 
 export type TrialResult = { readonly present: TrialFigures; readonly proposed: TrialFigures };
 
-/** The same traffic under both: the engine decides, and the router waits, as they do for workers that exist. */
+/** Runs the same traffic under both parameters, with the engine and the router that serve real workers. */
 export function runTrial(trial: Trial): TrialResult {
   const arrivals = readArrivals(trial.traffic);
   const present = simulate(trial, arrivals, trial.present);
@@ -51,7 +51,7 @@ export function runTrial(trial: Trial): TrialResult {
   return { present, proposed: isSame ? present : simulate(trial, arrivals, trial.proposed) };
 }
 
-/** How many workers these parameters keep when nothing comes: what a simulation begins with. */
+/** The number of workers that these parameters keep without traffic: the simulation begins with them. */
 export function startOf(
   parameters: TrialParameters,
   { perf }: Pick<WorkerModel, "perf">,

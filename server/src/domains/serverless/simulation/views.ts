@@ -5,7 +5,7 @@ import type { TrialFigures, TrialResult } from "./trial.ts";
 import type { WorkerModel } from "./types.ts";
 
 const MS_PER_S = 1_000;
-/** Shown to the cent from a dollar on, and below to a hundredth of it. */
+/** Amounts are shown to the cent from a dollar on, and below to a hundredth of a cent. */
 const CENT = 10_000_000n;
 const SMALL = CENT / 100n;
 const DOLLAR = 100n * CENT;
@@ -22,7 +22,7 @@ export function simulationRecord({ trial, span }: GatheredTrial, result: TrialRe
   };
 }
 
-/** Compares the two in words. */
+/** One sentence that compares the two sets of parameters. */
 function sentenceOf(present: TrialFigures, proposed: TrialFigures): string {
   const cost = `The proposed parameters would have cost ${money(proposed.costNanos)} instead of ${money(present.costNanos)}`;
   if (present.requestCount === 0) return `${cost}; no request came.`;

@@ -1,10 +1,10 @@
 import { invariant } from "../../../base/invariant.ts";
 import type { Arrival, TrafficResult } from "./types.ts";
 
-/** Who waits for longer than this is late. */
+/** A request that waits longer is late. */
 const LATE_MS = 1_000;
 
-/** How long each request waited from its arrival until work on it began. */
+/** Records how long each request waited from its arrival until work on it began. */
 export class WaitTimes {
   /** Requests that are not done. */
   openCount = 0;

@@ -8,7 +8,7 @@ import type { Worker } from "../workers/store.ts";
 
 const SECOND_MS = 1_000;
 
-/** What was measured of the workers that there are; undefined as long as nothing was. */
+/** Measurements of the endpoint's workers; each is undefined without a measured worker. */
 type Measured = {
   readonly perf: number | undefined;
   readonly priceNanosPerHour: Nanos | undefined;
@@ -17,7 +17,7 @@ type Measured = {
   readonly warmStartMs: number | undefined;
 };
 
-/** The middle of each figure over the workers that were measured. */
+/** The median of each figure over the measured workers. */
 export function measureWorkers(
   workers: readonly Worker[],
   instances: ReadonlyMap<number, Pick<InstanceFacts, "deviceNanosPerHour" | "diskNanosPerHour">>,
@@ -33,7 +33,10 @@ export function measureWorkers(
   };
 }
 
-/** What is said of workers, and what was measured where nothing is; throws `invalid` naming what nobody knows. */
+/**
+ * The given description of workers, completed by the measurements; throws `invalid` naming the figures that both
+ * lack.
+ */
 export function workerModel(said: SimulateBody["worker"] = {}, measured: Measured): WorkerModel {
   const perf = said.perf ?? measured.perf;
   const price = toNanos(said.price_per_hour) ?? measured.priceNanosPerHour;

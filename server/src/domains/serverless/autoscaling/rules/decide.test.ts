@@ -39,9 +39,9 @@ test("the hot target is the expected load divided by target_util; its minimum is
     loaded.sentence,
     /1 worker is started from stopped \(ready in about 20 s\), 2 workers are rented \(each serves most/,
   );
-  const floor = decide(aSituation({ workers, parameters: { minLoad: 200 } }));
-  assert.equal(floor.targets.hotTarget, 200);
-  assert.deepEqual(idsOf(floor, "start"), []);
+  const minimum = decide(aSituation({ workers, parameters: { minLoad: 200 } }));
+  assert.equal(minimum.targets.hotTarget, 200);
+  assert.deepEqual(idsOf(minimum, "start"), []);
 });
 
 test("a min_load of 1 keeps one worker hot, and without it the endpoint sleeps", () => {
@@ -69,7 +69,7 @@ test("one heavy request never calls for more than one worker", () => {
   assert.deepEqual(decision.actions, []);
 });
 
-test("each held request calls for another worker, and workers on their way are counted", () => {
+test("a held request calls for another worker, and workers on their way are counted", () => {
   const queue = { requestCount: 1, load: 1, oldestMs: NOW_MS };
   const workers = [aWorker(1, busy), stopped(2), stopped(3)];
   assert.deepEqual(idsOf(decide(aSituation({ workers, queue })), "start"), [2]);
@@ -225,14 +225,14 @@ test("the first request after a quiet spell starts one worker, and stopped worke
 });
 
 test("after a failure nothing is rented until the pause is over, and then one worker until one is ready", () => {
-  const floor = { parameters: { coldWorkers: 4, minLoad: 1 }, workers: [aWorker(1)] };
+  const minimum = { parameters: { coldWorkers: 4, minLoad: 1 }, workers: [aWorker(1)] };
   const group = (resumesInMs: number) => [aGroup(1, { failureCount: 3, resumesAtMs: NOW_MS + resumesInMs })];
-  const pausing = decide(aSituation({ ...floor, groups: group(40_000) }));
+  const pausing = decide(aSituation({ ...minimum, groups: group(40_000) }));
   assert.deepEqual([pausing.actions, pausing.reason], [[], "backing_off"]);
   assert.match(pausing.sentence, /nothing is rented for 40 s, as 3 workers in a row failed/);
-  assert.equal(offersOf(decide(aSituation({ ...floor, groups: group(0) }))).length, 1);
+  assert.equal(offersOf(decide(aSituation({ ...minimum, groups: group(0) }))).length, 1);
   const tried = [aWorker(1), aWorker(2, { phase: "loading" })];
-  assert.equal(offersOf(decide(aSituation({ ...floor, workers: tried, groups: group(0) }))).length, 0);
+  assert.equal(offersOf(decide(aSituation({ ...minimum, workers: tried, groups: group(0) }))).length, 0);
 });
 
 test("a failed worker is destroyed in every state of the endpoint", () => {

@@ -5,20 +5,23 @@ import { asParameters, type Parameters } from "../../../../base/access.ts";
 export type CompletionKind = "chat/completions" | "completions";
 
 export type Completion = {
-  /** What the worker is sent: the request without what is ignored. */
+  /** The body for the worker: the request without ignored members. */
   readonly payload: Parameters;
-  /** In units of load, which are tokens here. */
+  /** Cost in units of load, which are tokens here. */
   readonly cost: number;
 };
 
-/** The worker has one model, whatever the request calls it, and the others change no answer. */
+/** Members that are dropped: the worker has one model under any name, and the others change no answer. */
 const IGNORED: ReadonlySet<string> = new Set(["model", "user", "suffix"]);
 /** Published default of a request's cost. */
 const COST_DEFAULT = 100;
 const TOKENS_MAX = 1e9;
 const CHOICES_MAX = 128;
 
-/** Reads a request, in which null is the same as nothing; what is wrong is named. Everything that is not known here is the worker's to judge. */
+/**
+ * Reads a request, in which null counts as absent; throws `invalid` naming a wrong member. Members that are unknown
+ * here are left to the worker.
+ */
 export function readCompletion(kind: CompletionKind, body: Parameters): Completion {
   const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !IGNORED.has(name)));
   if (typeof (body["stream"] ?? false) !== "boolean") {
