@@ -21,7 +21,7 @@ import { listWorkers } from "./workers/store.ts";
 
 const secret = randomBytes(32);
 
-test("whoever holds an endpoint or one of its groups keeps no worker from saying what became of it", async (t) => {
+test("a transaction that holds an endpoint or one of its groups does not block reports of the workers' failures", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   const host = await world.host({ gpus: 1 });
@@ -29,7 +29,7 @@ test("whoever holds an endpoint or one of its groups keeps no worker from saying
   await decideNow(anAutoscaler(world, { secret, decide: rentUpTo(1) }), fleet);
   await bringUp(world, host, [Number((await workersOf(world, fleet))[0]?.instance_id)]);
   const { database } = world.env;
-  // In the order in which both go on, the one that waited for the other would be waited for by it.
+  // The inner transaction ends before the outer one goes on: if it waited for a lock of the outer one, both would hang.
   await withTransaction(database, world.clock, async (deciding) => {
     assert.ok(await lockEndpointGroup(deciding, fleet.endpointId));
     assert.ok(await findWorkerGroupForUpdate(deciding, fleet.groupId, owner.id));
@@ -46,5 +46,5 @@ test("whoever holds an endpoint or one of its groups keeps no worker from saying
     await recordEvents(reporting, [{ ...about, sentence: "Something is under way." }]);
     return withTransaction(database, world.clock, (deciding) => claimEndpointGroup(deciding, fleet.endpointId));
   });
-  assert.ok(typeof busy === "object", "who notes something is no reason to decide later");
+  assert.ok(typeof busy === "object", "a transaction that records an event does not delay the decision");
 });

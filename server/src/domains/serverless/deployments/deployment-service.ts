@@ -66,9 +66,9 @@ export type Deployed = {
   readonly action: DeployAction;
   readonly deploymentId: DeploymentId;
   readonly endpointId: EndpointGroupId;
-  /** Undefined until the first code is there: no worker could run before. */
+  /** The worker group exists once the first code is there: no worker could run before. */
   readonly workerGroupId: WorkerGroupId | undefined;
-  /** Whose code is still to come; undefined when it is there. */
+  /** The version whose code is still missing; undefined when the code is there. */
   readonly awaited: StoredVersion | undefined;
   readonly evicted: readonly DeploymentVersionId[];
 };
@@ -77,12 +77,12 @@ const VERSIONS_MAX = 10;
 /** The caller, whose key pays for the workers of a deployment that it makes. */
 type Deployer = Pick<Identity, "userId" | "apiKeyId">;
 
-/** As many as endpoints: each makes one. It stays when its endpoint is deleted. */
+/** The limit of endpoints, as each deployment makes one. A deployment stays when its endpoint is deleted. */
 const DEPLOYMENTS_MAX = 500;
 
 /**
- * Creates a deployment, or changes it to what the request says. Changes that need the code wait until the whole code is
- * there: until then workers run their earlier version.
+ * Creates a deployment, or changes it to match the request. Changes that need the code wait until all of it is there:
+ * until then workers run their earlier version.
  */
 export async function deploy(
   tx: Tx,
@@ -128,7 +128,7 @@ export async function deploy(
   };
 }
 
-/** The deployment's endpoint with the parameters that were sent; another one where its owner deleted it. */
+/** The deployment's endpoint with the sent parameters; a new one where its owner deleted it. */
 async function settleEndpoint(
   tx: Tx,
   {
@@ -152,12 +152,12 @@ async function settleEndpoint(
   return { id: endpoint.id, isNew: false, isOther };
 }
 
-/** The same members in the order in which a change lists them. */
+/** The same members in the order of `changeParameters`, so that two of them compare equal. */
 function inOrder(parameters: Parameters<typeof changeParameters>[0]) {
   return changeParameters(parameters, {});
 }
 
-/** The version that is asked for: the one that was asked for last, if that is the same, and else a new one. */
+/** The requested version: the last requested one if it is the same, otherwise a new one. */
 async function settleVersion(
   tx: Tx,
   { deployment, asked }: { readonly deployment: Deployment; readonly asked: Asked },
@@ -191,7 +191,7 @@ async function settleVersion(
   return { version, isNew: true };
 }
 
-/** How large the code is: what is there once it came, and until then what was announced last. */
+/** The size of the code: the real one once the code is there, until then the last announced one. */
 async function settleSize(
   tx: Tx,
   {
@@ -211,7 +211,7 @@ async function settleSize(
   return sizeBytes;
 }
 
-/** Forgets the oldest versions beyond the newest ten; what runs, and what ran well last, stays. */
+/** Deletes the oldest versions beyond the newest ten; the running one and the last healthy one stay. */
 async function evictVersions(
   tx: Tx,
   { id, wantedVersionId, currentVersionId, healthyVersionId }: Deployment,
@@ -241,7 +241,7 @@ export async function removeOwnDeployment(
   await removeDeployment(tx, await requireForUpdate(tx, { userId, id }));
 }
 
-/** Deletes those of this name, of one tag or of all; returns how many there were. */
+/** Deletes deployments of this name, of one tag or of all; returns how many there were. */
 export async function removeNamedDeployments(
   tx: Tx,
   named: { readonly userId: UserId; readonly name: string; readonly tag: string | undefined },
@@ -267,7 +267,7 @@ export async function setDeploymentState(
   await changeEndpointGroup(tx, { identity: deployment, id: endpoint.id, request: { endpoint_state: state } });
 }
 
-/** Refuses a key with a cap what the key of the deployment would pay for. */
+/** Refuses a key with a spending cap, as the deployment's own key would pay for the change. */
 async function requireOwnDeployment(
   tx: Tx,
   identity: Deployer,
@@ -289,7 +289,7 @@ export function noSuchDeployment(): AppError {
   return notFound("no_such_deployment", "There is no such deployment of yours.");
 }
 
-/** Numbers that no id can be find nothing, like any other id that nobody has. */
+/** The number as an id; one outside the range of ids finds nothing, like any unknown id. */
 export function toDeploymentId(id: number): DeploymentId {
   return asId<DeploymentId>(id >= 1 && id <= MAX_ID ? id : 0);
 }

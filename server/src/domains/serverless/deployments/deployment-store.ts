@@ -13,7 +13,7 @@ import type { Deployment } from "./deployment.ts";
 
 type Named = { readonly userId: UserId; readonly name: string; readonly tag: string };
 
-/** Makes a deployment without anything, unless there is one of this name; waits for who makes it at the same time. */
+/** Inserts an empty deployment, unless there is one of this name; waits for a concurrent insert of the same name. */
 export async function claimDeployment(
   tx: Tx,
   { userId, name, tag, apiKeyId }: Named & { readonly apiKeyId: ApiKeyId },
@@ -47,7 +47,7 @@ export async function lockDeployment(tx: Tx, id: DeploymentId): Promise<Deployme
   return row && toDeployment(row);
 }
 
-/** How many deployments a user has. */
+/** The number of a user's deployments. */
 export async function countDeployments(tx: Tx, userId: UserId): Promise<number> {
   const { count } = await tx.db
     .selectFrom("deployments")
@@ -82,7 +82,7 @@ export async function listNamedForUpdate(
   return (await query.orderBy("id").forUpdate().execute()).map(toDeployment);
 }
 
-/** Deployments whose clients are silent for longer than they may, longest ago first; not locked. */
+/** Deployments whose clients are silent for longer than their ttl, longest ago first; not locked. */
 export async function listSilentDeployments(db: Reader, now: Date, limit: number): Promise<readonly DeploymentId[]> {
   const rows = await db
     .selectFrom("deployments")
@@ -131,7 +131,7 @@ export async function setRunning(
     .execute();
 }
 
-/** Whether there is such a deployment of this user. */
+/** Records a heartbeat; false if the user has no such deployment. */
 export async function markHeartbeat(tx: Tx, id: DeploymentId, userId: UserId): Promise<boolean> {
   const { numUpdatedRows } = await tx.db
     .updateTable("deployments")
@@ -142,7 +142,7 @@ export async function markHeartbeat(tx: Tx, id: DeploymentId, userId: UserId): P
   return numUpdatedRows > 0n;
 }
 
-/** With its versions and their code. */
+/** Deletes a deployment with its versions and their code. */
 export async function deleteDeployment(tx: Tx, id: DeploymentId): Promise<void> {
   await tx.db.deleteFrom("deployments").where("id", "=", id).execute();
 }
@@ -159,7 +159,7 @@ export async function findDeploymentOfGroup(db: Reader, groupId: WorkerGroupId):
   return row?.id;
 }
 
-/** Whether the instance is a worker of this deployment, of this user. */
+/** True if the instance is a worker of this deployment of this user. */
 export async function isWorkerOf(
   db: Reader,
   { instanceId, userId, id }: { readonly instanceId: InstanceId; readonly userId: UserId; readonly id: DeploymentId },
@@ -175,7 +175,9 @@ export async function isWorkerOf(
   return row !== undefined;
 }
 
-/** Notes of each deployment whose present version a worker is ready with that it is healthy; returns how many. */
+/**
+ * Marks the present version of each deployment as healthy if a worker is ready with it; returns how many were marked.
+ */
 export async function markHealthyVersions(tx: Tx): Promise<number> {
   const { numUpdatedRows } = await tx.db
     .updateTable("deployments")

@@ -9,10 +9,10 @@ import type {
 } from "../../../base/ids.ts";
 import { POSITIVE, readCount, readNumber, type ParameterRequest } from "../endpoints/rules/parameters.ts";
 
-/** Of a private registry. */
+/** Credentials for a private registry. */
 export type Login = { readonly user: string; readonly password: string; readonly registry: string };
 
-/** What the code of a version runs in. */
+/** The container in which the code of a version runs. */
 export type Container = {
   readonly image: string;
   /** Options of a container as a text, such as `-e A=b -p 8000:8000`. */
@@ -33,14 +33,14 @@ export type Deployment = {
   readonly apiKeyId: ApiKeyId;
   readonly name: string;
   readonly tag: string;
-  /** Either may be gone: they can be deleted by themselves. */
+  /** The endpoint and its worker group can be deleted separately, so either may be gone. */
   readonly endpointId: EndpointGroupId | undefined;
   readonly workerGroupId: WorkerGroupId | undefined;
   readonly searchParams: string;
-  /** Undefined: it stays without its client. */
+  /** Seconds without a heartbeat after which it is deleted; undefined: never. */
   readonly ttlS: number | undefined;
   readonly heartbeatAt: Date;
-  /** What was asked for last, what workers run, and what a worker became ready with last. */
+  /** The last requested version, the version that workers run, and the last one that a worker was ready with. */
   readonly wantedVersionId: DeploymentVersionId | undefined;
   readonly currentVersionId: DeploymentVersionId | undefined;
   readonly healthyVersionId: DeploymentVersionId | undefined;
@@ -63,7 +63,7 @@ export type DeploymentRequest = ParameterRequest & {
   readonly docker_login_repo?: string;
 };
 
-/** What a request asks for: all of it, so that what it does not name is what it is by default. */
+/** The complete content of a request: absent fields have their defaults. */
 export type Asked = {
   readonly name: string;
   readonly tag: string;
@@ -72,7 +72,7 @@ export type Asked = {
   readonly searchParams: string;
   readonly ttlS: number | undefined;
   readonly label: string;
-  /** Of the endpoint, as sent: what is not named stays. */
+  /** Parameters of the endpoint as sent: absent ones keep their values. */
   readonly scaling: ParameterRequest;
 };
 
@@ -80,19 +80,19 @@ export type DeployAction = "created" | "soft_update" | "autoscale_update" | "exi
 
 export const DEFAULT_TAG = "default";
 export const DEFAULT_STORAGE_GB = 50;
-/** A file is kept in the database, piece by piece: models are fetched by the code, and are no part of it. */
+/** The largest file: it is kept in the database in pieces. Models are no part of it; the code fetches them. */
 export const FILE_BYTES_MAX = 256 * 1024 * 1024;
-/** Of all the code that a user has, each file once. */
+/** The most code of a user in all, each file counted once. */
 export const CODE_BYTES_MAX = 4 * 1024 ** 3;
 
 const NAME_LENGTH_MAX = 200;
 const TAG_LENGTH_MAX = 50;
 const LABEL_LENGTH_MAX = 255;
-/** The options of a command line that it becomes a part of may not be much longer. */
+/** The options become part of a command line, whose length is limited. */
 const ENV_LENGTH_MAX = 24_000;
 const STORAGE_GB_MIN = 8;
 
-/** Reads a request; throws `invalid` naming the field that cannot be. */
+/** Reads a request; throws `invalid` naming a wrong field. */
 export function readDeployment(request: DeploymentRequest): Asked {
   const storageGb = readNumber("storage", request.storage, POSITIVE) ?? DEFAULT_STORAGE_GB;
   if (storageGb < STORAGE_GB_MIN) throw invalid("storage", `storage must be at least ${STORAGE_GB_MIN} GB`);
@@ -119,7 +119,7 @@ export function readDeployment(request: DeploymentRequest): Asked {
   };
 }
 
-/** Each tag has an endpoint of its own, which is called so unless it is given another name. */
+/** The default name of the deployment's endpoint; each tag has an endpoint of its own. */
 export function endpointNameOf({ name, tag }: Pick<Asked, "name" | "tag">): string {
   return tag === DEFAULT_TAG ? name : `${name}-${tag}`;
 }
@@ -129,8 +129,8 @@ export function noRoomForCode(): AppError {
 }
 
 /**
- * The `action` that answers a request. The published set has no word for another container: it takes the way
- * of other code, and workers are made anew from it one after the other.
+ * The `action` that answers a request. The published values have none for another container: it is answered like new
+ * code, and its workers are recreated one after the other.
  */
 export function actionOf(changes: {
   readonly isNew: boolean;
@@ -143,8 +143,8 @@ export function actionOf(changes: {
 }
 
 /**
- * Whether a worker of the one would do as one of the other. The hash alone says whether the code is the same: clients
- * make it of what they pack, and the same packed again may be a file of other bytes, and more or fewer of them.
+ * True if a worker of one version can serve as one of the other. Only the hash decides if the code is the same:
+ * clients compute it from the packed files, and packing them again may give other bytes and another size.
  */
 export function isSameVersion(
   one: Pick<Code, "fileHash"> & Omit<Container, "env"> & { readonly env: string | undefined },
@@ -160,7 +160,7 @@ export function isSameVersion(
   );
 }
 
-/** The options of a command line that makes a worker of it: its image's own entry point runs, and finds the code. */
+/** The command-line options for its workers: the image's own entry point runs, and finds the code. */
 export function launchArgsOf({ image, env, storageGb }: Container): string {
   const options = ["--image", quote(image), "--disk", String(storageGb)];
   return [...options, ...(env.trim() === "" ? [] : ["--env", quote(env)]), "--args"].join(" ");

@@ -53,7 +53,7 @@ async function aServing(world: TestApp, owner: TestCaller, more: Readonly<Record
   return { host, code, deployment, fleet, autoscaler, workerId: worker.instance_id, env };
 }
 
-test("what is sent becomes an endpoint at once and workers once the code is there", async (t) => {
+test("a request makes an endpoint at once, and workers once the code is there", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const code = someCode(2_500_000);
@@ -108,7 +108,7 @@ test("what is sent becomes an endpoint at once and workers once the code is ther
   assert.equal((await world.call({ url: new URL(link.download_url).pathname })).status, 404);
 });
 
-test("each change has the name of what follows from it, and the same again is none", async (t) => {
+test("each change is answered with the action that follows from it, and a repeated request with no change", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const [first, second] = [someCode(), someCode()];
@@ -144,7 +144,7 @@ test("each change has the name of what follows from it, and the same again is no
   assert.equal((await put(world, owner, first, { tag: "green" })).body.action, "created");
 });
 
-test("what cannot be is refused by the name of its field, and makes nothing", async (t) => {
+test("an invalid request is refused by the name of its field, and makes nothing", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const code = someCode();
@@ -176,7 +176,7 @@ test("what cannot be is refused by the name of its field, and makes nothing", as
   assert.deepEqual(endpoints.results, []);
 });
 
-test("two at once make one deployment", async (t) => {
+test("two concurrent requests make one deployment", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const code = someCode();
@@ -186,7 +186,7 @@ test("two at once make one deployment", async (t) => {
   assert.equal(body.results.length, 1);
 });
 
-test("a worker learns its deployment, its key opens that one alone, and ready it proves the version", async (t) => {
+test("a worker learns its deployment, its key authorises that one alone, and a ready worker proves the version", async (t) => {
   const world = await testApp(t, { secret });
   const [owner, stranger] = [await world.caller(), await world.caller()];
   const { host, code, deployment, workerId, env } = await aServing(world, owner);
@@ -227,7 +227,7 @@ test("a worker learns its deployment, its key opens that one alone, and ready it
   assert.deepEqual([healthy, count], [current, 1]);
 });
 
-test("a worker is not sent to its client's own machine for its code, but to where the client says else", async (t) => {
+test("a worker does not fetch code from a loopback address of its client, but from any other address that the client names", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   const byDefault = ["https://gpu.example", "https://gpu.example"];
@@ -244,7 +244,7 @@ test("a worker is not sent to its client's own machine for its code, but to wher
   assert.deepEqual(await serverOf("own", own), ["http://10.1.2.3:8080", "https://localhost.example"]);
 });
 
-test("new code makes a worker anew, and does not count as healthy before that one is ready", async (t) => {
+test("new code recreates a worker, and does not count as healthy before that worker is ready", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   const { host, deployment, fleet, workerId } = await aServing(world, owner);
@@ -274,7 +274,7 @@ test("new code makes a worker anew, and does not count as healthy before that on
   const generation = host.order(workerId)?.generation;
   await decideNow(obey("update"), fleet);
   await host.synced();
-  assert.notEqual(host.order(workerId)?.generation, generation, "its container is made anew");
+  assert.notEqual(host.order(workerId)?.generation, generation, "its container is recreated");
   await bringUp(world, host, [workerId]);
   await world.runLoop("tend-deployments");
   const { last_healthy_version_id: healthy } = await shown(world, owner, deployment.id);
@@ -307,7 +307,7 @@ test("a deployment is deleted with its endpoint, its workers and its code", asyn
   assert.deepEqual(await workersOf(world, fleet), []);
   const { rows } = await world.env.pool.query("select desired from instances where id = $1", [workerId]);
   assert.deepEqual(rows, [{ desired: "destroyed" }]);
-  // What it knew goes once its machines are free.
+  // The versions and their code are deleted once the machines are free.
   const { database } = world.env;
   const means = { database, clock: world.clock, maxPerRun: 10 };
   await retryWorkerRemoval(means, world.clock.now());
@@ -342,7 +342,7 @@ test("a worker that cannot be removed stays tracked when its deployment is gone,
   assert.deepEqual([removed, groupsDeleted, await workersOf(world, fleet)], [1, 1, []]);
 });
 
-test("who is silent for longer than its ttl is torn down, and a heartbeat is a sign of life", async (t) => {
+test("a deployment whose client is silent for longer than its ttl is deleted, and a heartbeat extends its time", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const mortal = await deployed(world, owner, someCode(), { ttl: 60 });
@@ -364,7 +364,7 @@ test("who is silent for longer than its ttl is torn down, and a heartbeat is a s
   assert.equal((await beat()).status, 404);
 });
 
-test("the newest ten versions are kept, with what runs and what ran well", async (t) => {
+test("the newest ten versions are kept, with the running one and the last healthy one", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const code = someCode();
@@ -385,7 +385,7 @@ test("the newest ten versions are kept, with what runs and what ran well", async
   assert.equal((await versionsOf(world, owner, id)).length, 11);
 });
 
-test("an endpoint that was deleted by itself is made again", async (t) => {
+test("an endpoint that was deleted separately is made again", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const code = someCode();

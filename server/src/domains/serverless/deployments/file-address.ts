@@ -1,16 +1,17 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from "node:crypto";
 import { asId, type DeploymentId, type DeploymentVersionId } from "../../../base/ids.ts";
 
-/** What may be done at an address. */
+/** The use that an address permits. */
 export type FileUse = "upload" | "download";
 
 /**
- * Makes and reads the last part of an address at which the code of one version is put or fetched for a while, without
- * any other credential. Nothing is stored for it, so every server of the same secret understands it.
+ * Makes and reads the last part of an address at which the code of one version can be uploaded or downloaded for a
+ * limited time, without any other credential. Nothing is stored for it, so every server with the same secret accepts
+ * it.
  */
 export type FileAddresses = {
   readonly make: (use: FileUse, version: VersionName, now: Date) => string;
-  /** Undefined when it is for something else, is over, or was never made. */
+  /** The content of an address; undefined when it is for another use, has expired, or was never issued. */
   readonly read: (
     use: FileUse,
     address: { readonly deploymentId: number; readonly token: string },
@@ -34,7 +35,8 @@ export function fileAddresses(secret: Buffer): FileAddresses {
     },
     read(use, { deploymentId, token }, now) {
       const [, claim = "", id, until, signature = ""] = /^(([1-9]\d{0,9})\.(\d{1,12}))\.([\w-]{43})$/.exec(token) ?? [];
-      // As texts: what is decoded has several spellings, of which this server made one.
+      // The texts are compared, not the bytes: several spellings decode to the same bytes, and this server issued
+      // one.
       const [given, right] = [Buffer.from(signature), Buffer.from(sign(use, deploymentId, claim))];
       if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined;
       return now.getTime() < Number(until) * 1000 ? asId<DeploymentVersionId>(Number(id)) : undefined;

@@ -12,8 +12,8 @@ import { noSuchFile, openFile, storeUpload } from "./upload-service.ts";
 const PATH = "/api/v0/deployment/:id/files/:token/";
 
 /**
- * Where code is put and fetched: who knows an address may use it, it is the credential. No JSON, and addresses are
- * followed and never made, so they are not among the operations of the SDK.
+ * Routes for uploads and downloads of code; the address itself is the credential. The bodies are not JSON, and
+ * clients follow addresses that an answer gave them, so these routes are not among the operations of the SDK.
  */
 export function fileRoutes(
   { app, database, clock }: HttpScope,
@@ -43,7 +43,7 @@ export function fileRoutes(
     },
   );
 
-  // In a scope of its own: the body is a form, which is read as it arrives.
+  // A scope of its own, as the body is a form that is read while it arrives.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("multipart/form-data", (_request, _body, done) => done(null, undefined));
@@ -67,8 +67,9 @@ const FIELDS_MAX = 32;
 const FIELD_BYTES_MAX = 16_384;
 
 /**
- * Reads a form and gives its one file to `use` while it arrives; resolves with what that comes to. A form that breaks
- * off, or is none, ends the file with an error and is refused; so is what `use` refuses, and the rest is not looked at.
+ * Reads a form and gives its one file to `use` while it arrives; resolves with the result of `use`. If the form
+ * breaks off or is malformed, the file ends with an error and the request is refused. If `use` fails, the rest of the
+ * body is ignored.
  */
 async function takeFile<T>(
   source: Readable,
@@ -79,7 +80,7 @@ async function takeFile<T>(
   let file: BusboyFileStream | undefined;
   try {
     return await new Promise<T>((resolve, reject) => {
-      // Who reads the file hears of it there, and tells when nothing is left of it.
+      // The reader of the file sees the error there, and reports it after it has cleaned up.
       const fail = (cause: unknown) => {
         if (file === undefined) reject(brokenForm(cause));
         else file.destroy(brokenForm(cause));
@@ -103,7 +104,7 @@ async function takeFile<T>(
       source.pipe(form);
     });
   } finally {
-    // Whatever still comes is let pass, so that the sender can read the answer.
+    // The rest of the body is read and dropped, so that the sender can read the answer.
     source.unpipe(form);
     source.resume();
   }

@@ -30,14 +30,14 @@ export function deploymentLoops(deps: Deps): readonly Loop[] {
       everyMs: 300_000,
       run: () =>
         withTransaction(database, clock, async (tx) => ({
-          // Whoever began when the address was about to end has another hour.
+          // A client that began just before the address expired has another hour.
           deleted: await deleteBrokenUploads(tx, new Date(tx.now.getTime() - 2 * UPLOAD_MS)),
         })),
     },
   ];
 }
 
-/** Each in a transaction of its own; a client that came back meanwhile keeps its deployment. */
+/** Deletes each in a transaction of its own; a deployment whose client came back meanwhile stays. */
 async function removeSilentDeployments({ database, clock }: Deps): Promise<number> {
   const due = await listSilentDeployments(database.kysely, clock.now(), REMOVED_PER_RUN);
   let removed = 0;

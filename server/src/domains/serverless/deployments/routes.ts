@@ -108,7 +108,7 @@ function readRoutes({ app, database }: HttpScope, sealer: Sealer): void {
   );
 }
 
-/** Variables that no longer open are shown as none. */
+/** The record of a deployment; variables that can no longer be decrypted are shown as an empty text. */
 function showDeployment(shown: ShownDeployment, sealer: Sealer) {
   const env = openEnv({ sealedEnv: shown.sealed_env, deploymentId: shown.id }, sealer);
   return deploymentRecord(shown, env ?? "");
@@ -270,7 +270,7 @@ function downloadRoute({ app, database, clock }: HttpScope, { addresses }: Parts
   );
 }
 
-/** The key inside an instance opens the one deployment that the instance works for, and tells nothing of others. */
+/** Refuses the key of an instance for any deployment but the one that the instance works for. */
 async function refuseForeignWorker(db: Reader, id: number, { instanceId, userId }: Identity): Promise<void> {
   if (instanceId === undefined || (await isWorkerOf(db, { instanceId, userId, id: toDeploymentId(id) }))) return;
   throw forbidden("This key belongs to one instance, which does not work for this deployment.");

@@ -17,9 +17,9 @@ import { openContainer } from "./sealed-container.ts";
 import { findVersion, setWorkerGeneration } from "./version-store.ts";
 
 /**
- * Has the deployment's workers run a version whose code is there: its worker group is made, or made what the version
- * says. Workers of another version are updated one after the other, and fetch their code when they start again. Nothing
- * is made anew when they run it already. The deployment is locked.
+ * Lets the deployment's workers run a version whose code is there: its worker group is created, or changed to match
+ * the version. Workers of another version are updated one after the other, and fetch their code when they start
+ * again. Nothing changes if they run the version already. The deployment is locked.
  */
 export async function runVersion(
   tx: Tx,
@@ -76,7 +76,9 @@ async function settleGroup(
   return { id: found.id, generation: isToRaise ? await raiseGeneration(tx, found.id) : generation };
 }
 
-/** What the deployment's workers are, as the body of a worker group: the endpoint's counts are the only ones. */
+/**
+ * The settings of the deployment's workers as the body of a worker group, which has no limits beside the endpoint's.
+ */
 export function groupBodyOf({
   searchParams,
   container,

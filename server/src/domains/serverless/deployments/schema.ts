@@ -6,7 +6,7 @@ import { DEFAULT_STORAGE_GB, DEFAULT_TAG, FILE_BYTES_MAX } from "./deployment.ts
 const nullable = <T extends ReturnType<typeof Type.Integer> | ReturnType<typeof Type.Number>>(of: T) =>
   Type.Union([of, Type.Null()]);
 
-/** A deployment as a request states it. Ranges are in `deployment.ts`. */
+/** A deployment as a request states it. `deployment.ts` checks the ranges. */
 export const DeploymentBody = Type.Object({
   ...EndpointBody.properties,
   endpoint_name: Type.Optional(Type.String()),

@@ -3,7 +3,7 @@ import type { DeploymentId } from "../../../base/ids.ts";
 import type { Sealer } from "../../../base/seal.ts";
 import type { Container, Login } from "./deployment.ts";
 
-/** A container as it is stored with a version: variables and login are sealed. */
+/** A container as it is stored with a version: variables and login are encrypted. */
 export type SealedContainer = Omit<Container, "env" | "login"> & {
   /** Empty when there are no variables. */
   readonly sealedEnv: string;
@@ -24,7 +24,7 @@ export function sealContainer(container: Container, { deploymentId }: Place, sea
   };
 }
 
-/** The container in clear. A version whose variables no longer open must not run without them: that is refused. */
+/** Decrypts the container. Throws if its variables cannot be decrypted: a version must not run without them. */
 export function openContainer(stored: SealedContainer & Place, sealer: Sealer): Container {
   const { image, storageGb } = stored;
   const env = openEnv(stored, sealer);
@@ -38,7 +38,7 @@ export function sealEnv(env: string, { deploymentId }: Place, sealer: Sealer): s
   return env === "" ? "" : sealer.seal(env, envContext(deploymentId));
 }
 
-/** The variables of a version; undefined when they were sealed under another secret. */
+/** The variables of a version; undefined when they were encrypted with another secret. */
 export function openEnv(
   { sealedEnv, deploymentId }: Pick<SealedContainer, "sealedEnv"> & Place,
   sealer: Sealer,
@@ -46,10 +46,10 @@ export function openEnv(
   return sealedEnv === "" ? "" : sealer.open(sealedEnv, envContext(deploymentId));
 }
 
-/** In clear; undefined when there is none, or it was sealed under another secret. */
+/** The decrypted login; undefined when there is none, or it was encrypted with another secret. */
 export function openLogin({ sealedLogin }: Pick<SealedContainer, "sealedLogin">, sealer: Sealer): Login | undefined {
   const text = sealedLogin === "" ? undefined : sealer.open(sealedLogin, LOGIN_CONTEXT);
-  // We wrote it ourselves, and nobody else could have sealed it.
+  // This server wrote the text: nobody without the secret could have encrypted it.
   return text === undefined ? undefined : (JSON.parse(text) as Login);
 }
 

@@ -24,7 +24,7 @@ export type ShownDeployment = {
   readonly file_hash: string;
 };
 
-/** A user's deployments, or one of them, with their endpoints and with the version that runs, or is to run first. */
+/** A user's deployments, or one of them, with their endpoints and with the version that runs or will run first. */
 export async function listShownDeployments(
   db: Reader,
   userId: UserId,

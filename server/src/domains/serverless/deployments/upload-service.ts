@@ -25,13 +25,13 @@ import {
 type Means = { readonly database: Database; readonly clock: Clock; readonly ports: WorkerGroupPorts };
 
 const PIECE_BYTES = 1024 * 1024;
-/** Of one deployment at once: a client that tries again may not know yet that its first try broke off. */
+/** Concurrent uploads of one deployment: a client that tries again may not know yet that its first try broke off. */
 const UPLOADS_MAX = 4;
 
 /**
- * Stores the code of a version as it arrives and, once all of it is there and has the size that was announced, has
- * workers run it if it is still what is wanted. Whatever goes wrong before leaves nothing behind; two uploads of the same
- * code do no harm. The hash says nothing of the bytes: published clients make it of what is in the file.
+ * Stores the code of a version as it arrives and, once all of it is there with the announced size, lets workers run
+ * it if it is still wanted. A failure before that leaves nothing behind; two uploads of the same code do no harm. The
+ * hash is not checked against the bytes: published clients compute it from the content of the file.
  */
 export async function storeUpload(
   { database, clock, ports }: Means,
@@ -66,7 +66,7 @@ async function begin(
   return { version, fileId: await insertFile(tx, version) };
 }
 
-/** Checks what arrives and hands it on in pieces of one size; the next is not read before one is written. */
+/** Checks the arriving bytes and passes them on in pieces of one size; the next is read only after one is written. */
 async function receive(
   file: AsyncIterable<Buffer>,
   { sizeBytes }: Pick<StoredVersion, "sizeBytes">,
@@ -101,23 +101,23 @@ async function finish(
   const deployment = await lockDeployment(tx, version.deploymentId);
   if (deployment === undefined || (await findVersion(tx.db, version.id)) === undefined) throw noSuchFile();
   if ((await findCompleteFile(tx.db, version)) !== undefined) {
-    // Another upload of the same was faster, and did what follows.
+    // Another upload of the same code was faster, and did the following steps.
     await deleteFile(tx, fileId);
     return;
   }
   if (!(await completeFile(tx, fileId))) throw noSuchFile();
-  // It may have been announced again meanwhile, with another size.
+  // The code may have been announced again meanwhile, with another size.
   await setCodeSize(tx, version);
   if ((await sumCodeBytesOf(tx.db, deployment.userId)) > CODE_BYTES_MAX) throw noRoomForCode();
   const { wantedVersionId } = deployment;
   const wanted = wantedVersionId === undefined ? undefined : await findVersion(tx.db, wantedVersionId);
-  // Something else may have been asked for meanwhile.
+  // Another version may have been requested meanwhile.
   if (wanted === undefined || !wanted.isComplete || wanted.id === deployment.currentVersionId) return;
   await runVersion(tx, deployment, wanted.id, ports);
   await markUpdated(tx, deployment.id);
 }
 
-/** The code of a version, if all of it is there: its size, and its pieces in order, each read when it is asked for. */
+/** The code of a version, if all of it is there: its size, and its pieces in order, each read on demand. */
 export async function openFile(
   { kysely }: Pick<Database, "kysely">,
   versionId: DeploymentVersionId,
@@ -135,7 +135,7 @@ async function* readPieces(
   let sentBytes = 0;
   for (let position = 0; sentBytes < sizeBytes; position += 1) {
     const bytes = await findPiece(kysely, id, position);
-    // Its deployment may be deleted meanwhile: then the answer breaks off, which its reader sees.
+    // The deployment may be deleted meanwhile: then the answer breaks off, which its reader sees.
     if (bytes === undefined) throw noSuchFile();
     sentBytes += bytes.length;
     yield bytes;

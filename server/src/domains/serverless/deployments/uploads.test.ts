@@ -17,7 +17,7 @@ import { CONTENT_BIT, SPELLING_BIT, turnLastBit } from "../../../../../test/supp
 
 const PIECE = 1024 * 1024;
 
-/** A deployment that awaits its code. */
+/** A deployment whose code was not uploaded yet. */
 async function awaiting(world: TestApp, code: TestCode) {
   const owner = await world.caller();
   const { body } = await put(world, owner, code);
@@ -32,7 +32,7 @@ function form(bytes: Buffer, end = "\r\n--between--\r\n"): Buffer {
   return Buffer.concat([Buffer.from(head), bytes, Buffer.from(end)]);
 }
 
-/** Sends the first part of the code; what is returned sends the rest and resolves with the status. */
+/** Sends the first part of the code; the returned function sends the rest and resolves with the status. */
 async function beginUpload(world: TestApp, path: string, code: TestCode): Promise<() => Promise<number>> {
   const sending = request(`http://${world.origin}${path}`, {
     method: "POST",
@@ -69,7 +69,7 @@ test("code that is shorter or longer than announced is refused and leaves nothin
   assert.deepEqual(world.complaints, []);
 });
 
-test("code packed again has the same hash and other bytes, and is the same code", async (t) => {
+test("code that is packed again has the same hash and other bytes, and is the same code", async (t) => {
   const world = await testApp(t);
   const { hash } = someCode();
   const [first, again, third] = [3_000, 3_004, 2_996].map((size) => ({ ...someCode(size), hash }));
@@ -92,7 +92,7 @@ test("code packed again has the same hash and other bytes, and is the same code"
   assert.deepEqual(await storedCode(world), [1, 1]);
 });
 
-test("code that was announced with another size while it came is as large as what came", async (t) => {
+test("code whose announced size changed during its upload has the size that arrived", async (t) => {
   const world = await testApp(t);
   const code = someCode(2 * PIECE);
   const { owner, path, id } = await awaiting(world, code);
@@ -103,7 +103,7 @@ test("code that was announced with another size while it came is as large as wha
   assert.deepEqual([version.state, version.file_size], ["complete", 2 * PIECE]);
 });
 
-test("code that was announced as smaller while it came is refused where it leaves too much in all", async (t) => {
+test("code whose announced size shrank during its upload is refused where it exceeds the total limit", async (t) => {
   const world = await testApp(t);
   const code = someCode(2 * PIECE);
   const { owner, path, current } = await awaiting(world, code);
@@ -135,7 +135,7 @@ test("an upload that breaks off leaves nothing behind, and the next one succeeds
   assert.notEqual(await current(), null);
 });
 
-test("what a server that ended left of an upload is forgotten after two hours, and what came whole is not", async (t) => {
+test("the unfinished upload of a server that ended is deleted after two hours, and complete code is not", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const { id } = await deployed(world, owner, someCode());
@@ -150,7 +150,7 @@ test("what a server that ended left of an upload is forgotten after two hours, a
   assert.deepEqual(await storedCode(world), [1, 1]);
 });
 
-test("the same code twice at once is kept once", async (t) => {
+test("two concurrent uploads of the same code are kept once", async (t) => {
   const world = await testApp(t);
   const code = someCode(2 * PIECE);
   const { owner, id, body, current } = await awaiting(world, code);
@@ -163,7 +163,7 @@ test("the same code twice at once is kept once", async (t) => {
   const [version] = await versionsOf(world, owner, id);
   assert.equal(await current(), version.id);
   const { rows } = await world.env.pool.query("select generation from worker_groups");
-  assert.deepEqual(rows, [{ generation: 1 }], "the second one makes no worker anew");
+  assert.deepEqual(rows, [{ generation: 1 }], "the second upload recreates no worker");
 });
 
 test("more than four uploads at once are refused", async (t) => {
@@ -180,7 +180,7 @@ test("more than four uploads at once are refused", async (t) => {
   assert.deepEqual([refused.status, refused.body["error"]], [409, "too_many_uploads"]);
 });
 
-test("an address that was not made for this, was changed, or whose time is over is none", async (t) => {
+test("an address that is for another use, was changed, or has expired is refused", async (t) => {
   const world = await testApp(t);
   const code = someCode();
   const { owner, body, id, path } = await awaiting(world, code);
@@ -216,7 +216,7 @@ test("an address that was not made for this, was changed, or whose time is over 
   assert.equal((await upload(world, again, code.bytes)).status, 200);
 });
 
-test("what is no form with a file is refused", async (t) => {
+test("a body that is not a form with a file is refused", async (t) => {
   const world = await testApp(t);
   const code = someCode();
   const { path } = await awaiting(world, code);
@@ -245,7 +245,7 @@ test("what is no form with a file is refused", async (t) => {
   assert.equal((await post(multipart, form(code.bytes))).status, 200);
 });
 
-test("code that arrives after something else was asked for is kept, and not run", async (t) => {
+test("code that arrives after another version was requested is kept, and not run", async (t) => {
   const world = await testApp(t);
   const [early, late] = [someCode(), someCode()];
   const { owner, body, id, current } = await awaiting(world, early);
@@ -257,7 +257,7 @@ test("code that arrives after something else was asked for is kept, and not run"
   assert.deepEqual([version.file_hash, await current()], [late.hash, version.id]);
 });
 
-test("a deployment that is deleted while its code comes takes that along", async (t) => {
+test("a deployment that is deleted during an upload takes the upload along", async (t) => {
   const world = await testApp(t);
   const code = someCode(3 * PIECE);
   const { owner, path, id } = await awaiting(world, code);

@@ -18,7 +18,7 @@ export type StoredVersion = Code &
     readonly label: string;
     readonly workerGeneration: number | undefined;
     readonly createdAt: Date;
-    /** Whether all of its code is there. */
+    /** True if all of its code is there. */
     readonly isComplete: boolean;
   };
 
@@ -60,7 +60,7 @@ export async function findVersion(db: Reader, id: DeploymentVersionId): Promise<
   return row && toVersion(row);
 }
 
-/** Newest first. */
+/** Versions of a deployment, newest first. */
 export async function listVersions(db: Reader, deploymentId: DeploymentId): Promise<readonly StoredVersion[]> {
   const rows = await selectVersions(db)
     .where("version.deployment_id", "=", deploymentId)
@@ -69,7 +69,7 @@ export async function listVersions(db: Reader, deploymentId: DeploymentId): Prom
   return rows.map(toVersion);
 }
 
-/** Forgets versions, and the code that no version has any more. */
+/** Deletes versions, and the code that no version has any more. */
 export async function deleteVersions(
   tx: Tx,
   deploymentId: DeploymentId,
@@ -89,7 +89,7 @@ export async function deleteVersions(
     .execute();
 }
 
-/** How much code of a user's is kept or may come, each file once. */
+/** The bytes of a user's code that is kept or announced, each file counted once. */
 export async function sumCodeBytesOf(db: Reader, userId: UserId): Promise<number> {
   const row = await db
     .selectFrom((eb) =>
@@ -106,7 +106,7 @@ export async function sumCodeBytesOf(db: Reader, userId: UserId): Promise<number
   return row.size_bytes;
 }
 
-/** Notes how large the code with this hash is, in all versions that have it. */
+/** Records the size of the code with this hash, in all versions that have it. */
 export async function setCodeSize(
   tx: Tx,
   { deploymentId, fileHash, sizeBytes }: Pick<StoredVersion, "deploymentId" | "fileHash" | "sizeBytes">,
@@ -159,7 +159,7 @@ export async function insertFile(
   return row.id;
 }
 
-/** Whether it was still there: a deployment may be deleted while its code comes. */
+/** Marks the file as complete; false if it is gone, as its deployment may be deleted during the upload. */
 export async function completeFile(tx: Tx, id: DeploymentFileId): Promise<boolean> {
   const { numUpdatedRows } = await tx.db
     .updateTable("deployment_files")
@@ -173,7 +173,7 @@ export async function deleteFile(tx: Tx, id: DeploymentFileId): Promise<void> {
   await tx.db.deleteFrom("deployment_files").where("id", "=", id).execute();
 }
 
-/** Forgets what came of uploads that began before then and broke off, with the server that took them. */
+/** Deletes the remains of uploads that began before then and broke off with their server. */
 export async function deleteBrokenUploads(tx: Tx, before: Date): Promise<number> {
   const { numDeletedRows } = await tx.db
     .deleteFrom("deployment_files")
@@ -183,7 +183,7 @@ export async function deleteBrokenUploads(tx: Tx, before: Date): Promise<number>
   return Number(numDeletedRows);
 }
 
-/** Nothing is written when the file is gone meanwhile. */
+/** Stores a piece of a file; nothing is written if the file was deleted meanwhile. */
 export async function insertPiece(
   tx: Tx,
   { fileId, position, bytes }: { readonly fileId: DeploymentFileId; readonly position: number; readonly bytes: Buffer },

@@ -24,14 +24,14 @@ test("options of the published command line become members of a creation", () =>
   assert.deepEqual(readLaunchArgs("  "), {});
 });
 
-test("whatever follows --args goes to the container, options of its own included", () => {
+test("everything after --args goes to the container, even options", () => {
   assert.deepEqual(readLaunchArgs("--disk 10 --args serve --image 'a b' -v"), {
     disk: 10,
     args: ["serve", "--image", "a b", "-v"],
   });
 });
 
-test("what cannot be an option of an instance is refused by name", () => {
+test("an option that does not fit an instance is refused by name", () => {
   const cases: readonly (readonly [string, string])[] = [
     ["--gpu 4", "--gpu is not an option"],
     ["--image", "--image needs a value"],

@@ -29,9 +29,9 @@ const OPTIONS: Readonly<Record<string, Option>> = {
   "lang-utf8": { kind: "flag", member: "lang_utf8" },
   "python-utf8": { kind: "flag", member: "python_utf8" },
   force: { kind: "flag", member: "force" },
-  // Workers that cannot run are not made, whatever this says.
+  // Accepted and ignored: an instance that cannot run is never made for an endpoint.
   "cancel-unavail": { kind: "flag", member: "" },
-  // Together they say how it is launched.
+  // These flags together give the runtype.
   ssh: { kind: "flag", member: "" },
   jupyter: { kind: "flag", member: "" },
   direct: { kind: "flag", member: "" },
@@ -46,8 +46,8 @@ const REFUSED: Readonly<Record<string, string>> = {
 
 /**
  * Reads the options of a command line that makes an instance, `--image i --env '-e A=b' --disk 40 --args serve`, into
- * members of a creation's body. What follows `--args` goes to the container. Unknown options are `invalid`: one that was
- * left out quietly would run something else than was meant, and cost the same.
+ * members of a creation's body. Everything after `--args` goes to the container. Unknown options are `invalid`:
+ * ignoring one silently would run, and charge for, something else than was meant.
  */
 export function readLaunchArgs(text: string): LaunchMembers {
   if (text.length > LENGTH_MAX) throw invalid(FIELD, `${FIELD} must have at most ${LENGTH_MAX} characters`);
@@ -73,7 +73,7 @@ export function readLaunchArgs(text: string): LaunchMembers {
   return runtype === undefined ? members : { ...members, runtype };
 }
 
-/** Underscores and dashes within a name are the same to the published command line. */
+/** The published command line treats underscores and dashes within a name alike. */
 function splitOption(word: string): { readonly name: string; readonly attached: string | undefined } {
   if (!/^--[a-zA-Z]/.test(word))
     throw invalid(FIELD, `${FIELD}: an option such as --image was expected at "${word.slice(0, 40)}"`);
@@ -101,7 +101,7 @@ function readValue(name: string, { kind }: Option, value: string | undefined): s
   return read;
 }
 
-/** Undefined leaves it to the template. */
+/** The runtype that the flags ask for; undefined leaves it to the template. */
 function runtypeOf(flags: ReadonlySet<string>): string | undefined {
   const way = flags.has("direct") ? "direct" : "proxy";
   if (flags.has("jupyter")) return `jupyter_${way}`;

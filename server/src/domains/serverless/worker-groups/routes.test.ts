@@ -20,7 +20,7 @@ async function listed(world: TestApp, owner: TestCaller, path = PATH) {
   return body["results"] as readonly Readonly<Record<string, unknown>>[];
 }
 
-test("what the published clients send is understood, stored, and shown by both paths", async (t) => {
+test("requests of the published clients are understood, stored, and shown by both paths", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const endpoint = await anEndpoint(world, owner, "bench run 1");
@@ -102,7 +102,7 @@ test("endpoints and worker groups are made, changed and deleted with the key in 
   assert.equal((await send(owner.secret, "DELETE", own, {})).success, true);
 });
 
-test("what workers could not be rented with is refused when the group is made, by the name of the field", async (t) => {
+test("settings that no worker could be rented with are refused when the group is made, by the name of the field", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const stranger = await world.caller();
@@ -191,7 +191,7 @@ test("another recipe makes another generation and begins the update of workers; 
   assert.deepEqual([moved.status, moved.body["error"]], [400, "invalid_args"]);
 });
 
-test("a group that is not the caller's looks like one that never was", async (t) => {
+test("another user's group looks like one that never existed", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const stranger = await world.caller();
@@ -269,7 +269,7 @@ test("a search may come as a list of conditions, and is shown as a text", async 
   assert.equal((await make([{ num_gpus: 2 }])).status, 400);
 });
 
-test("an endpoint has as many groups as can be searched for each time, and no more", async (t) => {
+test("an endpoint has a limited number of groups, as each is searched for", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();
   const endpoint = await anEndpoint(world, owner);

@@ -18,7 +18,6 @@ const TAG = ["Serverless"];
 /** Two published names of one collection: the serverless SDK calls the first, the command line the second. */
 const PATHS = ["/api/v0/workergroups/", "/api/v0/autojobs/"] as const;
 
-/** Worker groups. */
 export function workerGroupRoutes(scope: HttpScope, ports: WorkerGroupPorts): void {
   for (const path of PATHS) {
     readRoute(scope, path, ports.sealer);
@@ -32,8 +31,8 @@ const access = (operation: string, path: string) => ({
 });
 
 /**
- * A worker group rents machines, runs any image on them and hands it the account's variables: whoever changes one needs
- * what it takes to rent. What has a body may have the key in it, as published examples do.
+ * A worker group rents machines, runs any image on them and gives it the account's variables, so changing one
+ * requires the permissions for renting. Requests with a body may carry the key in it, as published examples do.
  */
 const writeAccess = (operation: string, path: string) => ({
   access: { ...access(operation, path).access, alsoNeeds: "instance_write" as const, isKeyInBody: true as const },

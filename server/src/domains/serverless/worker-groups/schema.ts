@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { model } from "../../../http/model.ts";
 import { DEFAULT_WORKER_GROUP } from "./worker-group.ts";
 
-/** A worker group as a request states it. Ranges are in `worker-group.ts`. */
+/** A worker group as a request states it. `worker-group.ts` checks the ranges. */
 export const WorkerGroupBody = model("WorkerGroupSettings", {
   endpoint_id: Type.Optional(Type.Integer({ description: "The endpoint; or say endpoint_name." })),
   endpoint_name: Type.Optional(Type.String({ maxLength: 255 })),

@@ -7,7 +7,7 @@ import { sealArgs } from "./sealed-recipe.ts";
 
 const SEALED = "sealed1:%";
 
-/** Seals the launch arguments of a few worker groups from before they were sealed; returns how many. */
+/** Encrypts the launch arguments of a few worker groups from before they were encrypted; returns how many. */
 export async function sealEarlierWorkerGroups(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
   const { rows } = await sql<{ id: number; endpoint_group_id: EndpointGroupId; launch_args: string }>`
     select id, endpoint_group_id, launch_args from worker_groups
@@ -22,7 +22,7 @@ export async function sealEarlierWorkerGroups(tx: Tx, sealer: Sealer, limit: num
   return rows.length;
 }
 
-/** The same of the variables of deployments. */
+/** Encrypts the variables of a few deployments from before they were encrypted; returns how many. */
 export async function sealEarlierDeployments(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
   const { rows } = await sql<{ id: number; deployment_id: DeploymentId; env: string }>`
     select id, deployment_id, env from deployment_versions

@@ -7,13 +7,16 @@ const LOGIN_CONTEXT = "worker group login";
 
 type SealedParts = Pick<Recipe, "sealedArgs" | "sealedLogin">;
 
-/** The recipe that a request changes, and the endpoint whose worker groups the seal opens for. */
+/** The recipe that a request changes, and the endpoint for whose worker groups it is encrypted. */
 export type Present<Current extends SealedParts = SealedParts> = {
   readonly current: Current;
   readonly endpointId: EndpointGroupId;
 };
 
-/** The sealed parts with those that were sent in their place. The same text keeps its seal: it makes no other recipe. */
+/**
+ * The encrypted parts with the sent ones in their place. An unchanged text keeps its ciphertext: it makes no new
+ * recipe.
+ */
 export function resealRecipe(
   { launchArgs, login }: { readonly [Part in keyof OpenedRecipe]: OpenedRecipe[Part] | undefined },
   { current, endpointId }: Present,
@@ -30,7 +33,7 @@ export function resealRecipe(
 
 type WithArgs = Pick<WorkerGroup, "sealedArgs" | "endpointGroupId">;
 
-/** What a recipe holds sealed, in clear. Without its arguments a worker would be rented on other terms: that is refused. */
+/** Decrypts a recipe. Throws if its arguments cannot be decrypted: a worker would be rented on other terms. */
 export function openRecipe(stored: WithArgs & Pick<Recipe, "sealedLogin">, sealer: Sealer): OpenedRecipe {
   const launchArgs = openArgs(stored, sealer);
   if (launchArgs === undefined) {
@@ -39,17 +42,17 @@ export function openRecipe(stored: WithArgs & Pick<Recipe, "sealedLogin">, seale
   return { launchArgs, login: openLogin(stored, sealer) };
 }
 
-/** The launch arguments of a group; undefined when they were sealed under another secret. */
+/** The launch arguments of a group; undefined when they were encrypted with another secret. */
 export function openArgs({ sealedArgs, endpointGroupId }: WithArgs, sealer: Sealer): string | undefined {
   return sealedArgs === "" ? "" : sealer.open(sealedArgs, argsContext(endpointGroupId));
 }
 
-/** The login of a recipe; empty when there is none, or it was sealed under another secret. */
+/** The login of a recipe; empty when there is none, or it was encrypted with another secret. */
 function openLogin({ sealedLogin }: Pick<Recipe, "sealedLogin">, sealer: Sealer): string {
   return sealedLogin === "" ? "" : (sealer.open(sealedLogin, LOGIN_CONTEXT) ?? "");
 }
 
-/** Launch arguments as they may be stored with a worker group of this endpoint. */
+/** Encrypts launch arguments for storage with a worker group of this endpoint. */
 export function sealArgs(launchArgs: string, endpointId: EndpointGroupId, sealer: Sealer): string {
   return seal(launchArgs, argsContext(endpointId), sealer);
 }
@@ -58,7 +61,7 @@ function seal(text: string, context: string, sealer: Sealer): string {
   return text === "" ? "" : sealer.seal(text, context);
 }
 
-/** A worker group never moves to another endpoint. */
+/** The context includes the endpoint, as a worker group never moves to another one. */
 function argsContext(endpointId: EndpointGroupId): string {
   return `worker group launch arguments ${endpointId}`;
 }

@@ -67,10 +67,10 @@ export type WorkerGroupBody = WorkerGroupRequest & {
 
 type Asked = { readonly identity: Pick<Identity, "userId" | "apiKeyId">; readonly body: WorkerGroupBody };
 
-/** Each of them is a search of the market whenever something is decided. */
+/** The limit per endpoint: every decision may search the market for each group. */
 const GROUPS_MAX = 20;
 
-/** Of a rehearsal, whose recipe is stored nowhere. */
+/** The endpoint of a rehearsal, whose recipe is not stored. */
 const NO_ENDPOINT = asId<EndpointGroupId>(0);
 
 const NO_RECIPE: Recipe = {
@@ -82,7 +82,7 @@ const NO_RECIPE: Recipe = {
   sealedLogin: "",
 };
 
-/** Makes a group of workers for an endpoint, after everything its workers will be rented with was checked. */
+/** Makes a worker group for an endpoint, after a check of all settings that its workers will be rented with. */
 export async function createWorkerGroup(tx: Tx, { identity, body }: Asked, ports: WorkerGroupPorts) {
   const { userId, apiKeyId } = identity;
   const endpoint = await requireEndpoint(tx, userId, body);
@@ -102,15 +102,15 @@ export async function createWorkerGroup(tx: Tx, { identity, body }: Asked, ports
   return id;
 }
 
-/** Checks what `createWorkerGroup` would check of the same body, except for the endpoint, and makes nothing. */
+/** Makes the checks of `createWorkerGroup` for the same body, except for the endpoint, and creates nothing. */
 export async function rehearseWorkerGroup(tx: Tx, asked: Asked, ports: WorkerGroupPorts): Promise<void> {
   changeWorkerGroup(DEFAULT_WORKER_GROUP, asked.body);
   await readRecipe(tx, asked, { current: NO_RECIPE, endpointId: NO_ENDPOINT, ports });
 }
 
 /**
- * Changes what was sent. Another template, other launch arguments or another login make another recipe: workers are then
- * updated one after the other, unless that is called off.
+ * Changes the sent fields. Another template, other launch arguments or another login make another recipe: workers are
+ * then updated one after the other, unless that is called off.
  */
 export async function updateOwnWorkerGroup(
   tx: Tx,
@@ -140,7 +140,7 @@ export async function updateOwnWorkerGroup(
   await notifyEndpoints(tx, [group.endpointGroupId]);
 }
 
-/** Begins to update workers of an earlier recipe, or calls it off; undefined for a group that is not the caller's. */
+/** Begins the update of workers of an earlier recipe, or calls it off; undefined for another user's group. */
 export async function updateWorkers(
   tx: Tx,
   { identity, id, isCancelled }: Pick<Asked, "identity"> & { readonly id: number; readonly isCancelled: boolean },
@@ -153,7 +153,7 @@ export async function updateWorkers(
   return { outdatedCount: await countOutdatedWorkers(tx.db, group) };
 }
 
-/** Refuses a key with a cap what the key that made the group would pay for. */
+/** Refuses a key with a spending cap, as the key that made the group would pay for the change. */
 async function requireOwnGroup(
   tx: Tx,
   identity: Asked["identity"],
@@ -187,7 +187,7 @@ export async function deleteWorkerGroup(
   return { deleted, failed };
 }
 
-/** Numbers that no id can be find nothing, like any other id that nobody has. */
+/** The number as an id; one outside the range of ids finds nothing, like any unknown id. */
 export function toWorkerGroupId(id: number): WorkerGroupId {
   return asId<WorkerGroupId>(Number.isInteger(id) && id >= 1 && id <= MAX_ID ? id : 0);
 }
@@ -215,8 +215,8 @@ async function findByName(tx: Tx, userId: UserId, name: string | undefined): Pro
 }
 
 /**
- * The recipe with what the request changes, after a rehearsal of what renting a worker will do with it; `byMarket` looks up
- * the maximum price that follows from the market for it.
+ * The recipe with the changes of the request, after a rehearsal of renting a worker with it; `byMarket` looks up the
+ * maximum price that follows from the market for it.
  */
 async function readRecipe(
   tx: Tx,
@@ -256,7 +256,7 @@ async function readTemplate(
   return { id: current.templateId, hashId: current.templateHash };
 }
 
-/** As the command line of a creation takes it; empty takes a stored one away. */
+/** The login in the form of a creation's command line; an empty one removes the stored login. */
 function readLogin(body: WorkerGroupBody): string | undefined {
   const { docker_login_user: user, docker_login_pass: password, docker_login_repo: registry } = body;
   if (user === undefined && password === undefined) return undefined;

@@ -23,7 +23,7 @@ export async function insertWorkerGroup(tx: Tx, group: NewWorkerGroup): Promise<
   return row.id;
 }
 
-/** `isOther`: of another recipe than before, by which the workers have to be updated. */
+/** Stores the settings of a group; `isOther` if the recipe changed, so that the workers have to be updated. */
 export async function updateWorkerGroup(
   tx: Tx,
   id: WorkerGroupId,
@@ -40,8 +40,8 @@ export async function updateWorkerGroup(
 }
 
 /**
- * A live group of this user, under the lock of its endpoint. Its own row comes last, after the workers: those who report
- * that they failed have theirs locked when they count it.
+ * A live group of this user, under the lock of its endpoint. The group's own row is locked last, after the workers: a
+ * worker that reports a failure has its row locked when the group counts it.
  */
 export async function findWorkerGroupForUpdate(
   tx: Tx,
@@ -53,11 +53,14 @@ export async function findWorkerGroupForUpdate(
     .where("worker_groups.user_id", "=", userId)
     .forNoKeyUpdate("endpoint_groups")
     .executeTakeFirst();
-  // Read again: it may have changed while the lock was waited for.
+  // The group is read again, as it may have changed while the lock was awaited.
   return locked && findWorkerGroup(tx.db, id, userId);
 }
 
-/** The same recipe means something else from now on: workers of before have to be updated. Returns the new generation. */
+/**
+ * Raises the generation of a group whose recipe text now means something else: its workers have to be updated.
+ * Returns the new generation.
+ */
 export async function raiseGeneration(tx: Tx, id: WorkerGroupId): Promise<number> {
   const row = await tx.db
     .updateTable("worker_groups")
@@ -72,7 +75,7 @@ export async function setUpdating(tx: Tx, id: WorkerGroupId, isUpdating: boolean
   await tx.db.updateTable("worker_groups").set({ is_updating: isUpdating }).where("id", "=", id).execute();
 }
 
-/** Counts a worker that failed, or begins anew at nought; until then nothing is rented. */
+/** Sets the number of failures in a row, from 0 on, and the time before which nothing is rented. */
 export async function setFailures(
   tx: Tx,
   id: WorkerGroupId,
@@ -85,12 +88,12 @@ export async function setFailures(
     .execute();
 }
 
-/** The maximum by the market, of a group that had none yet. */
+/** Sets the maximum that follows from the market, for a group without one. */
 export async function setMaximum(tx: Tx, id: WorkerGroupId, maxNanosPerHour: Nanos): Promise<void> {
   await tx.db.updateTable("worker_groups").set({ max_nanos_per_hour: maxNanosPerHour }).where("id", "=", id).execute();
 }
 
-/** Undefined: it no longer waits for a lower price. */
+/** Sets the time since which the group waits for a lower price; undefined ends the wait. */
 export async function setPriceWait(tx: Tx, id: WorkerGroupId, since: Date | undefined): Promise<void> {
   await tx.db
     .updateTable("worker_groups")

@@ -8,9 +8,9 @@ import { FRACTION, NOT_NEGATIVE, POSITIVE, readCount, readNumber } from "../endp
 /** A search of offers, as the body of `POST /api/v0/bundles/`. */
 export type SearchQuery = Readonly<Record<string, unknown>>;
 
-/** How many workers, and loads in units of work per second. */
+/** Counts of workers, and loads in units of work per second. */
 export type WorkerGroupParameters = {
-  /** Estimate of the model's size. */
+  /** Estimated size of the model, in GB. */
   readonly gpuRamGb: number;
   readonly testWorkers: number;
   readonly coldWorkers: number;
@@ -24,18 +24,18 @@ export type WorkerGroupParameters = {
 /** Settings with which each worker of the group is rented and started. */
 export type Recipe = {
   readonly templateId: TemplateId | undefined;
-  /** Empty without a template. */
+  /** Hash of the template; empty without one. */
   readonly templateHash: string;
-  /** As it was sent, and what it says. */
+  /** The search as it was sent, and its parsed form. */
   readonly searchParams: string;
   readonly searchQuery: SearchQuery;
-  /** Options of a command line, sealed: renters put variables into them. Empty when there are none. */
+  /** Command-line options, encrypted as renters put variables into them. Empty when there are none. */
   readonly sealedArgs: string;
-  /** Of a private registry, sealed; empty when there is none. */
+  /** Credentials for a private registry, encrypted; empty when there are none. */
   readonly sealedLogin: string;
 };
 
-/** The sealed parts of a recipe in clear; each is empty when there is none. */
+/** The encrypted parts of a recipe in clear; each is empty when there is none. */
 export type OpenedRecipe = { readonly launchArgs: string; readonly login: string };
 
 export type WorkerGroup = WorkerGroupParameters &
@@ -84,7 +84,7 @@ export const DEFAULT_WORKER_GROUP = {
 
 const SEARCH_LENGTH_MAX = 8192;
 
-/** The current parameters with those that were sent in their place; throws `invalid` naming the field that cannot be. */
+/** The current parameters with the sent ones in their place; throws `invalid` naming the field that is out of range. */
 export function changeWorkerGroup(current: WorkerGroupParameters, request: WorkerGroupRequest): WorkerGroupParameters {
   return {
     gpuRamGb: readNumber("gpu_ram", request.gpu_ram, NOT_NEGATIVE) ?? current.gpuRamGb,
@@ -98,7 +98,7 @@ export function changeWorkerGroup(current: WorkerGroupParameters, request: Worke
   };
 }
 
-/** Reads a search as it is sent, a text, a list of such texts, or an object; undefined when it is not given. */
+/** Reads a search in the form of a text, a list of such texts, or an object; undefined when it is absent. */
 export function readSearchParams(
   sent: WorkerGroupRequest["search_params"],
 ): Pick<Recipe, "searchParams" | "searchQuery"> | undefined {
@@ -111,7 +111,7 @@ export function readSearchParams(
   return { searchParams, searchQuery: readQuery(given, "search_params") };
 }
 
-/** The search for offers to rent workers from: the group's, and for fields that it does not name its template's. */
+/** The search for offers to rent workers from: the group's conditions, completed by those of its template. */
 export function searchQueryOf(
   { group, launchArgs }: { readonly group: Pick<WorkerGroup, "searchQuery">; readonly launchArgs: string },
   templateFilters: SearchQuery,
@@ -126,7 +126,7 @@ export function searchQueryOf(
   };
 }
 
-/** The group's recipe as the body of a creation, from the parts of it that were opened. */
+/** The group's recipe as the body of a creation, with its decrypted parts. */
 export function launchBodyOf(group: Pick<Recipe, "templateHash">, { launchArgs, login }: OpenedRecipe): LaunchMembers {
   return {
     ...(group.templateHash === "" ? {} : { template_hash_id: group.templateHash }),
@@ -135,7 +135,7 @@ export function launchBodyOf(group: Pick<Recipe, "templateHash">, { launchArgs, 
   };
 }
 
-/** Whether workers that were made from the one recipe would have to be made anew for the other. Searches only choose machines. */
+/** True if workers of one recipe would have to be recreated for the other. Searches only choose machines. */
 export function isOtherRecipe(one: Recipe, other: Recipe): boolean {
   return (
     one.templateHash !== other.templateHash ||

@@ -24,7 +24,7 @@ type Figures = {
   readonly error?: string;
 };
 
-/** A worker whose container runs, and what the published program in it sends, byte by byte. */
+/** A worker whose container runs, and the requests of the published program in it, byte by byte. */
 async function aPublishedWorker(t: TestContext, group: Readonly<Record<string, unknown>> = {}) {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
@@ -42,7 +42,10 @@ async function aPublishedWorker(t: TestContext, group: Readonly<Record<string, u
     connection: "close",
   };
   const post = (url: string, text: string) => world.call({ method: "POST", url, text, headers });
-  /** As Python's encoder writes it: a space after each colon and comma, and fractions wherever it counts in fractions. */
+  /**
+   * A report as Python's encoder writes it: a space after each colon and comma, and fractions for all measured
+   * numbers.
+   */
   const status = (said: Figures = {}) =>
     post(
       "/worker_status/",
@@ -62,7 +65,7 @@ async function aPublishedWorker(t: TestContext, group: Readonly<Record<string, u
   return { world, fleet, id, mtoken, env, post, status, row };
 }
 
-test("the published start script is told not to ask its maker for a certificate, unless the renter wants it to", async (t) => {
+test("the published start script is told not to request a certificate from its maker, unless the renter wants it to", async (t) => {
   const { env, id } = await aPublishedWorker(t);
   assert.deepEqual(
     ["USE_SSL", "WORKER_PORT", "CONTAINER_ID", "SERVERLESS"].map((name) => env.get(name)),
@@ -72,7 +75,7 @@ test("the published start script is told not to ask its maker for a certificate,
   assert.equal(own.env.get("USE_SSL"), "true");
 });
 
-test("what goes wrong before the program runs is known from the little that its start script says", async (t) => {
+test("a failure before the program runs is known from the short report of its start script", async (t) => {
   const { world, fleet, id, mtoken, post } = await aPublishedWorker(t);
   const said =
     `{\n  "id": ${id},\n  "mtoken": "${mtoken}",\n  "version": "0",\n` +
@@ -85,7 +88,7 @@ test("what goes wrong before the program runs is known from the little that its 
   );
 });
 
-test("a worker that says in every report how long its start took became ready once", async (t) => {
+test("a worker that repeats the duration of its start in every report became ready once", async (t) => {
   const { world, fleet, status, row } = await aPublishedWorker(t);
   assert.equal((await status()).status, 200);
   world.clock.jump(30_000);
@@ -104,7 +107,7 @@ test("a worker that says in every report how long its start took became ready on
   assert.equal(said.filter((sentence) => sentence.includes("is ready")).length, 1, said.join("\n"));
 });
 
-test("what it serves is seen although it says in every report how long its start took", async (t) => {
+test("the performance of a worker is measured although it repeats the duration of its start in every report", async (t) => {
   const { world, fleet, status, row } = await aPublishedWorker(t);
   for (let second = 0; second < 16; second += 1) {
     world.clock.jump(1_000);
@@ -116,7 +119,7 @@ test("what it serves is seen although it says in every report how long its start
   assert.equal(lies.length, 1);
 });
 
-test("a worker that was stopped and is started again becomes ready anew", async (t) => {
+test("a worker that was stopped and is started again becomes ready again", async (t) => {
   const { world, id, status, row } = await aPublishedWorker(t);
   await status({ loadtime: "5.5", maxPerf: "10.0" });
   await world.env.pool.query(
@@ -131,7 +134,7 @@ test("a worker that was stopped and is started again becomes ready anew", async 
   assert.deepEqual([readyAt, warmMs !== null], [world.clock.now(), true]);
 });
 
-test("two starts that take the same time, to the second, are two starts", async (t) => {
+test("two starts of the same duration, to the second, are two starts", async (t) => {
   const { world, id, status, row } = await aPublishedWorker(t);
   await status({ loadtime: "12", maxPerf: "10.0" });
   await world.env.pool.query(
@@ -143,7 +146,7 @@ test("two starts that take the same time, to the second, are two starts", async 
   assert.deepEqual((await row()).ready_at, world.clock.now());
 });
 
-test("a start that was not understood when it was said first is taken when it is said again", async (t) => {
+test("a start that was not accepted in its first report is accepted in the next one", async (t) => {
   const { world, id, status, row } = await aPublishedWorker(t);
   const setPhase = (phase: string) =>
     world.env.pool.query("update instances set phase = $2 where id = $1", [id, phase]);
@@ -166,14 +169,14 @@ test("disk that is given back is subtracted, and never more than there was", asy
   assert.equal((await row()).disk_usage_gb, 0);
 });
 
-test("finished requests are taken in one piece, whatever clients made of some of them, and however many they are", async (t) => {
+test("a list of finished requests is taken whole, at any length and with any ids that clients chose", async (t) => {
   const { mtoken, id, post } = await aPublishedWorker(t);
   const entry = (idx: string, status: string) =>
     `{"request_idx": ${idx}, "success": ${status === "Success" ? "true" : "false"}, "status": "${status}", ` +
     `"entered_queue_at": 1763781234.1234567, "work_started_at": 0.0, "work_completed_at": 0.0}`;
   const send = (entries: readonly string[]) =>
     post("/delete_requests/", `{"worker_id": ${id}, "mtoken": "${mtoken}", "requests": [${entries.join(", ")}]}`);
-  // A session is opened with whatever its client sends along.
+  // A session is opened with any data that its client sends along.
   const odd = [
     entry("null", "SessionActive"),
     entry('"x"', "Started"),
@@ -181,7 +184,7 @@ test("finished requests are taken in one piece, whatever clients made of some of
     entry("3", "Success"),
   ];
   assert.equal((await send(odd)).status, 200);
-  // What could not be told for a while is told at once, and again and again until it is taken.
+  // Finished requests that could not be reported for a while come all at once, and again until they are taken.
   const many = Array.from({ length: 20_000 }, (_, index) => entry(String(index + 1), "Success"));
   assert.equal((await send(many)).status, 200);
 });

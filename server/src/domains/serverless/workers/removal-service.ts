@@ -8,8 +8,8 @@ import { deleteWorker, markRemovalFailed, type RemovableWorker } from "../endpoi
 const CAUSE = "endpoint_deleted";
 
 /**
- * Destroys one locked worker and forgets it; a worker that could not be removed keeps its row, the reason and a date. `actor`
- * and `cause` are for the events of its instance.
+ * Destroys one locked worker and deletes its row; a worker that could not be removed keeps its row, with the reason
+ * and the time of the next attempt. `actor` and `cause` are for the events of its instance.
  */
 export async function removeWorker(
   tx: Tx,
@@ -20,7 +20,7 @@ export async function removeWorker(
   const failure = await inSavepoint(tx, (part) => destroyIfPresent(part, { userId, instanceId, actor, cause })).then(
     () => undefined,
     (error: unknown) => {
-      // The whole transaction is run again for these.
+      // The whole transaction is run again after these errors.
       if (isRetryableState(error)) throw error;
       return error instanceof Error ? error.message : String(error);
     },

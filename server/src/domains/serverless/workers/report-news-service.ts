@@ -13,7 +13,7 @@ import { lockWorkers, updateHeard, type Heard, type Worker, type WorkerChange } 
 export type News = {
   readonly instanceId: InstanceId;
   readonly report: WorkerReport;
-  /** What it was seen to serve; undefined until it was seen for long enough. */
+  /** Its measured performance; undefined until it was measured for long enough. */
   readonly observedPerf: number | undefined;
 };
 
@@ -21,15 +21,15 @@ export type NewsOutcome =
   | {
       readonly kind: "stored";
       readonly url: string;
-      /** It was known to be ready before, in the run that is wanted. */
+      /** True if it was known to be ready before, in the present run. */
       readonly wasReady: boolean;
     }
-  /** It works for nobody any more. */
+  /** The instance is no worker any more. */
   | { readonly kind: "gone" }
-  /** The url is somebody else's address, or its own is not known yet: then nothing of the report is stored. */
+  /** The url is not the worker's address, or its address is not known yet: then nothing of the report is stored. */
   | { readonly kind: "foreign_url" | "private_url" | "unknown_url" };
 
-/** Stores reports that say something new, of many workers at once; the answer to each, in order. */
+/** Stores reports with news, of many workers at once; returns the answer to each, in order. */
 export async function recordNews(tx: Tx, batch: readonly News[]): Promise<readonly NewsOutcome[]> {
   const ids = [...new Set(batch.map(({ instanceId }) => instanceId))];
   const workers = new Map((await lockWorkers(tx, ids)).map((worker) => [worker.instanceId, worker]));
@@ -56,7 +56,7 @@ export async function recordNews(tx: Tx, batch: readonly News[]): Promise<readon
     const arrival = readArrival(tx.now, { ...news, worker, instance, url: address.url });
     arrivals.push(arrival);
     const { after } = arrival;
-    // A worker may have sent several reports meanwhile: the next one follows this one.
+    // A worker may have sent several reports meanwhile: the next one builds on this one.
     workers.set(news.instanceId, after);
     changed.add(worker.endpointGroupId);
     outcomes.push({ kind: "stored", url: after.url, wasReady: isKnownReady(worker, instance) });
@@ -71,24 +71,24 @@ function isLeaving({ phase }: InstanceFacts): boolean {
 }
 
 function addressOf({ report }: News, worker: Worker, site: Site | undefined): Address {
-  // An early failure may come before it knows where it is.
+  // A failure may be reported before the worker knows its address.
   if (report.failure !== "" || site === undefined) return { kind: "own", url: worker.url };
   if (report.url !== "") return readAddress(report.url, site);
   if (report.loadSeconds === 0 || worker.url === "") return { kind: "own", url: worker.url };
-  // Another process may be reached by other ports, and those of the last one be somebody else's by now.
+  // A new process may have other ports, and the ports of the last one may belong to another instance by now.
   const kept = readAddress(worker.url, site);
   return kept.kind === "own" || kept.kind === "unknown" ? kept : { kind: "own", url: "" };
 }
 
 type Arrived = News & { readonly worker: Worker; readonly instance: InstanceFacts; readonly url: string };
 
-/** What a report comes to. */
+/** The changes that follow from a report. */
 type Arrival = {
   readonly heard: Heard;
   readonly events: readonly NewEndpointEvent[];
-  /** Why the worker failed, if that is the news. */
+  /** The failure, if the report is the first to name it. */
   readonly failure: string | undefined;
-  /** The worker when all of it is stored. */
+  /** The worker after all changes are stored. */
   readonly after: Worker;
 };
 
@@ -106,7 +106,7 @@ function readArrival(now: Date, arrived: Arrived): Arrival {
   };
 }
 
-/** Few statements for all of them, as thousands of workers may become ready at once. */
+/** Stores all changes in few statements, as thousands of workers may become ready at once. */
 async function storeArrivals(tx: Tx, arrivals: readonly Arrival[]): Promise<void> {
   await updateHeard(
     tx,
@@ -135,7 +135,7 @@ function isKnownReady(worker: Worker, { generation }: InstanceFacts): boolean {
   return worker.readyAt !== undefined && worker.readyGeneration === generation;
 }
 
-/** It says that it is ready, in the run that is wanted; how long that took is counted from our order. */
+/** The change for a report of being ready in the present run; its duration is counted from our order. */
 function readyChange(
   now: Date,
   { worker, instance, report }: Pick<Arrived, "worker" | "instance" | "report">,
@@ -146,7 +146,7 @@ function readyChange(
   const tookMs = Math.max(0, now.getTime() - startedAt.getTime());
   return {
     startedAt,
-    // By one clock or another: it was ordered before it was ready.
+    // Clocks of servers may differ: the order always counts as earlier.
     readyAt: now < startedAt ? startedAt : now,
     readyGeneration: instance.generation,
     ...(worker.firstStartMs === undefined ? { firstStartMs: tookMs } : { warmStartMs: tookMs }),
@@ -175,7 +175,7 @@ function eventsOf(now: Date, { worker, report }: Arrived, change: WorkerChange):
   return events;
 }
 
-/** What it claims and what was seen, where the one contradicts the other. */
+/** Its claim and its measurement, if they contradict each other. */
 function lieOf({ claimedPerf: claimed, observedPerf: observed }: Pick<Worker, "claimedPerf" | "observedPerf">) {
   if (claimed === undefined || observed === undefined || claimed === observed) return undefined;
   return measuredPerf({ claimedPerf: claimed, observedPerf: observed }) === observed

@@ -9,7 +9,7 @@ import { readReport } from "./rules/worker-report.ts";
 
 const secret = randomBytes(32);
 
-test("of reports that are stored together, each counts, and those of one worker follow each other", async (t) => {
+test("each report counts among those that are stored together, and those of one worker follow each other", async (t) => {
   const world = await testApp(t, { secret });
   for (let count = 0; count < 2; count += 1) await world.host({ gpus: 1 });
   const fleet = await aFleet(world, await world.caller());

@@ -8,7 +8,7 @@ import { readFinished, readReport, readSpeaker } from "./rules/worker-report.ts"
 
 const TAG = ["Serverless"];
 
-/** Whatever else a worker sends is let pass: other releases say more, and early failures say less. */
+/** Unknown members are ignored: other releases send more, and early failures send less. */
 const ReportBody = Type.Object(
   {
     id: Type.Optional(Type.Unknown()),
@@ -38,12 +38,14 @@ const FinishedBody = Type.Object(
   { additionalProperties: true },
 );
 
-/** Workers report once a second at most: one that says something new without end would fill the log and keep deciders busy. */
+/**
+ * Workers report once a second at most: endless news from one would fill the log and keep the deciding servers busy.
+ */
 const REPORT_LIMIT: Limit = { perSecond: 2, burst: 60 };
 
 /**
- * Published workers send all that was not taken yet in one piece, again and again until it is, and more of it each time:
- * what is refused as too long would never be told.
+ * Published workers send all finished requests that were not taken yet in one list, again and again until it is
+ * taken, and it grows each time: a list that is refused as too long would never arrive.
  */
 const FINISHED_BYTES_MAX = 4 * 1_048_576;
 
@@ -61,7 +63,7 @@ export function reportRoutes({ app, clock }: HttpScope, reports: WorkerReports):
     async (request) => {
       const body = asParameters(request.body);
       const speaker = readSpeaker(body, "id");
-      // Known first: nobody is slowed down by what strangers say in its name.
+      // The worker is known first: nobody is slowed down by strangers that use its name.
       await reports.requireWorker(speaker);
       const decision = limiter.take(String(speaker.instanceId), REPORT_LIMIT, clock.monotonicMs());
       if (!decision.allowed) throw rateLimited(1 / REPORT_LIMIT.perSecond, decision.retryAfterMs);

@@ -16,49 +16,49 @@ export type ReportPorts = {
   readonly database: Database;
   readonly clock: Clock;
   readonly routers: Pick<Routers, "of" | "finish">;
-  /** How long reports that say nothing new are gathered before they are stored together. */
+  /** Milliseconds for which reports without news are gathered before they are stored together. */
   readonly gatherMs: number;
-  /** Told of endpoints in which a worker began or ceased to be busy; of news all servers are notified by the database. */
+  /** Called for endpoints in which a worker became busy or idle; of news the database notifies all servers. */
   readonly onTurn: (endpointId: EndpointGroupId) => void;
 };
 
 const PER_BATCH = 500;
-/** What says nothing new is stored so often: often enough to tell other servers that the worker lives. */
+/** Reports without news are stored this often: often enough to show other servers that the worker lives. */
 const STORED_EVERY_MS = 5_000;
-/** When it began or ceased to be busy, others are told sooner. */
+/** A report of a worker that became busy or idle is stored sooner. */
 const STORED_EVERY_WHEN_TURNED_MS = 1_000;
-/** A claim that changed by less than this part is the same. */
+/** A claim that changed by less than this part counts as unchanged. */
 const SAME_PART = 0.001;
-/** The same of what was seen. */
+/** A measurement that changed by less than this part counts as unchanged. */
 const SEEN_SAME_PART = 0.1;
 const FORGOTTEN_AFTER_MS = 300_000;
 const FORGET_EVERY_MS = 60_000;
 
-/** What this server knows of a worker that reports to it. */
+/** This server's knowledge of a worker that reports to it. */
 type Known = {
   readonly endpointGroupId: EndpointGroupId;
   readonly tokenSha256: Buffer;
   url: string;
   version: string;
   failure: string;
-  /** As it said last. */
+  /** The start duration of its last report. */
   loadSeconds: number;
-  /** It was ready before when it said so: it is one of those who say it in each report. */
+  /** True if it repeats in each report that it is ready. */
   isRepeating: boolean;
   claimedPerf: number | undefined;
   observedPerf: number | undefined;
   perf: PerfWindow;
   storedAtMs: number;
   wasBusy: boolean;
-  /** Since what is stored. */
+  /** GB added since the stored report. */
   addedDiskGb: number;
   isActive: boolean;
   heardAtMs: number;
 };
 
 /**
- * Takes what workers say. Routers learn it at once, in memory; the database learns news at once and the rest now and
- * then, many workers together, so that ten thousand of them cost little.
+ * Takes the reports of workers. Routers learn them at once, in memory; the database gets news at once and the rest
+ * now and then, for many workers together, so that ten thousand of them cost little.
  */
 export class WorkerReports {
   private readonly ports: ReportPorts;
@@ -92,12 +92,12 @@ export class WorkerReports {
     });
   }
 
-  /** Throws unless it is a worker that speaks. Who is not known and who cannot show that it is it look the same. */
+  /** Throws unless the speaker is a worker. Unknown workers and wrong tokens get the same error. */
   async requireWorker(speaker: Speaker): Promise<void> {
     await this.recognise(speaker);
   }
 
-  /** Takes a report of a worker, or throws why not. */
+  /** Takes a report of a worker, or throws the reason for its refusal. */
   async report(speaker: Speaker, report: WorkerReport): Promise<void> {
     const { clock, routers } = this.ports;
     const known = await this.recognise(speaker);
@@ -124,7 +124,7 @@ export class WorkerReports {
     routers.of(known.endpointGroupId)?.report(instanceId, report, nowMs);
   }
 
-  /** Requests that a worker has done with are no load of it any more. */
+  /** Removes requests that a worker has finished from its load. */
   async finish(speaker: Speaker, requestIdxs: readonly number[]): Promise<void> {
     const known = await this.recognise(speaker);
     this.ports.routers.finish(known.endpointGroupId, speaker.instanceId, requestIdxs);
@@ -139,7 +139,7 @@ export class WorkerReports {
     let known = this.known.get(instanceId);
     if (known === undefined && instanceId > 0) {
       const worker = await this.lookups.submit(instanceId);
-      // Another report of it may have come first.
+      // Another report of the worker may have come first.
       known = this.known.get(instanceId) ?? (worker && toKnown(worker));
       if (known !== undefined && isTokenOf(known, token)) this.known.set(instanceId, known);
     }
@@ -183,7 +183,7 @@ export class WorkerReports {
     known.failure = report.failure;
     known.claimedPerf = report.claimedPerf ?? known.claimedPerf;
     known.isActive = false;
-    // Another process, and perhaps another recipe: what was seen of the last one is over.
+    // The process is new, and perhaps its recipe: the measurement of the last one is over.
     if (isOfNewStart(known, report)) [known.perf, known.observedPerf] = [NOTHING_SEEN, undefined];
     known.isRepeating = outcome.wasReady && report.loadSeconds > 0 && report.loadSeconds === known.loadSeconds;
     known.loadSeconds = report.loadSeconds;
@@ -211,7 +211,7 @@ export class WorkerReports {
       this.known.delete(instanceId);
       throw unauthenticated("id and mtoken are not those of a worker.");
     }
-    // It was ordered to start anew meanwhile: what it says of its start next may be of that.
+    // It was ordered to start again meanwhile: its next report of being ready may be about that start.
     if (!stored.isReady) known.isRepeating = false;
     if (isTurned) this.ports.onTurn(known.endpointGroupId);
   }
@@ -229,7 +229,7 @@ export class WorkerReports {
   }
 }
 
-/** What a batch comes to for each worker: the newest of what is so now, and all of what counts since the last time. */
+/** Merges a batch per worker: the newest present state, and the sum of all counts. */
 function ofEachWorker(batch: readonly Reported[]): readonly Reported[] {
   const all = new Map<InstanceId, Reported>();
   for (const next of batch) {
@@ -261,7 +261,7 @@ function toKnown(worker: Worker): Known | undefined {
   };
 }
 
-/** Compared with something, whoever speaks, so that the time it takes tells nothing. */
+/** Unknown speakers are compared with this, so that the response time reveals nothing. */
 const NOBODYS = Buffer.alloc(32);
 
 function isTokenOf(known: Known | undefined, token: string): boolean {
@@ -269,7 +269,7 @@ function isTokenOf(known: Known | undefined, token: string): boolean {
   return timingSafeEqual(given, known?.tokenSha256 ?? NOBODYS) && known !== undefined;
 }
 
-/** What must be durable before the worker is told that we have it, since it says it once. */
+/** News must be durable before the worker gets its answer, since it reports them once. */
 function isNews(known: Known, report: WorkerReport): boolean {
   if (isOfNewStart(known, report) || report.failure !== known.failure) return true;
   if (report.url !== "" && report.url !== known.url && keptForm(report.url) !== known.url) return true;
@@ -278,8 +278,8 @@ function isNews(known: Known, report: WorkerReport): boolean {
 }
 
 /**
- * It says that it is ready, as far as we know for the first time since it began. Two starts may take the same time: only
- * who has said it twice in the same run is believed to mean the same when it says the same again.
+ * True if the worker reports to be ready for the first time since it began. Two starts may take the same time: only
+ * after a worker repeated its duration within one run is the same duration taken for a repetition.
  */
 function isOfNewStart(known: Known, { loadSeconds }: WorkerReport): boolean {
   return loadSeconds > 0 && !(known.isRepeating && loadSeconds === known.loadSeconds);

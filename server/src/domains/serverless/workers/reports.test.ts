@@ -18,7 +18,7 @@ import { readReport, readSpeaker } from "./rules/worker-report.ts";
 
 const secret = randomBytes(32);
 
-/** A worker whose container was brought up and that has said nothing yet. */
+/** A worker whose container was brought up and that has not reported yet. */
 async function aWorker(t: TestContext) {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
@@ -35,7 +35,7 @@ async function aWorker(t: TestContext) {
   return { world, owner, host, fleet, id, row };
 }
 
-test("what the published worker sends makes a worker ready, with times that are ours", async (t) => {
+test("the reports of the published worker make a worker ready, with times by the server's clock", async (t) => {
   const { world, host, fleet, id, row } = await aWorker(t);
   world.clock.jump(42_000);
   const loading = await sayStatus(world, host, id);
@@ -128,7 +128,7 @@ test("a worker that reports before its host did is asked to report again", async
   assert.notEqual((await row()).ready_at, null);
 });
 
-test("reports that say nothing new are written now and then, and what they count is not lost", async (t) => {
+test("reports without news are written now and then, and their counts are not lost", async (t) => {
   const { world, host, id, row } = await aWorker(t);
   await bringUp(world, host, [id]);
   const readyAt = (await row()).reported_at;
@@ -141,7 +141,7 @@ test("reports that say nothing new are written now and then, and what they count
   assert.deepEqual([reportedAt, disk, load, count], [world.clock.now(), 0.75, 10, 2]);
 });
 
-test("of reports that are stored together, what each of them counted is kept", async (t) => {
+test("reports that are stored together keep the counts of each", async (t) => {
   const { world, host, id, row } = await aWorker(t);
   await bringUp(world, host, [id]);
   const { clock, app, env } = world;
@@ -158,7 +158,7 @@ test("of reports that are stored together, what each of them counted is kept", a
   for (const body of said) {
     clock.advance(10_000);
     reported.push(reports.report(speaker, readReport(body)));
-    // What it takes to be told of waits for nothing: by now it is among those that are gathered.
+    // The report itself is not delayed: by now it is among those that are gathered.
     await new Promise(setImmediate);
   }
   assert.equal((await row()).disk_usage_gb, 0, "they wait to be stored together");
@@ -168,7 +168,7 @@ test("of reports that are stored together, what each of them counted is kept", a
   assert.deepEqual([disk, load, activeAt], [0.75, 7, clock.now()]);
 });
 
-test("a worker that serves less than it claims is found out, and what was seen counts", async (t) => {
+test("a worker that serves less than it claims is found out, and the measurement counts", async (t) => {
   const { world, host, fleet, id, row } = await aWorker(t);
   await sayStatus(world, host, id, { loadtime: 1, max_perf: 1000 });
   for (let second = 0; second < 16; second += 1) {
@@ -186,7 +186,7 @@ test("a worker that serves less than it claims is found out, and what was seen c
   assert.equal(said.filter((sentence) => sentence.includes("what was seen counts")).length, 1, said.join("\n"));
 });
 
-test("a worker that was destroyed reports in vain", async (t) => {
+test("a report of a destroyed worker is refused", async (t) => {
   const { world, owner, host, id, fleet } = await aWorker(t);
   await bringUp(world, host, [id]);
   const { mtoken, url } = identityOf(host, id);
@@ -197,27 +197,27 @@ test("a worker that was destroyed reports in vain", async (t) => {
   assert.equal(answer.status, 401);
 });
 
-test("a worker that starts anew is reached by the ports of its present container, also when it does not say which", async (t) => {
+test("a restarted worker is reached by the ports of its present container, even if it does not report them", async (t) => {
   const { world, host, id, row } = await aWorker(t);
   await bringUp(world, host, [id]);
-  const anew = (ports: object) =>
+  const restartWith = (ports: object) =>
     world.env.pool.query(
       `update instances set generation = generation + 1, observed_generation = generation + 1, observed_ports = $2
        where id = $1`,
       [id, JSON.stringify(ports)],
     );
   const url = (await row()).url;
-  await anew({ "3000/tcp": 40_000 });
+  await restartWith({ "3000/tcp": 40_000 });
   assert.equal((await sayStatus(world, host, id, { url: "", loadtime: 1 })).status, 200);
   assert.equal((await row()).url, url);
-  await anew({ "3000/tcp": 40_007 });
+  await restartWith({ "3000/tcp": 40_007 });
   assert.equal((await sayStatus(world, host, id, { url: "", loadtime: 1 })).status, 200);
   assert.equal((await row()).url, "", "the port may be somebody else's by now");
   const said = await sayStatus(world, host, id, { url: "http://192.0.2.1:40007" });
   assert.deepEqual([said.status, (await row()).url], [200, "http://192.0.2.1:40007"]);
 });
 
-test("a worker that says something new without end is slowed down, and fills no log", async (t) => {
+test("a worker that sends endless news is slowed down, and does not fill the log", async (t) => {
   const { world, host, fleet, id } = await aWorker(t);
   await bringUp(world, host, [id]);
   const statuses: number[] = [];

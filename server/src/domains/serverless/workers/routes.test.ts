@@ -26,7 +26,7 @@ async function aRentedWorker(world: TestApp, owner: TestCaller) {
   return { host, fleet, id: worker.instance_id };
 }
 
-/** The key in the body alone, as the serverless SDK sends it. */
+/** Lists workers with the key in the body alone, as the serverless SDK does. */
 async function listOf(world: TestApp, owner: TestCaller, { endpointId }: Fleet) {
   const body = { id: endpointId, api_key: owner.secret };
   const answer = await world.call({ method: "POST", url: "/get_endpoint_workers/", body });
@@ -39,7 +39,7 @@ function assertNoNull(record: object): void {
   for (const [name, value] of Object.entries(record)) assert.notEqual(value, null, name);
 }
 
-test("workers are a bare list with what is known of each, and nothing of them is ever null", async (t) => {
+test("workers are a bare list with the known fields of each, and no field is ever null", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   const { host, fleet, id } = await aRentedWorker(world, owner);
@@ -94,7 +94,7 @@ test("a worker group lists its own workers under their name", async (t) => {
   assert.deepEqual(await listed(Number(other.body.id)), []);
 });
 
-test("what is going shows until it is gone", async (t) => {
+test("a worker that is being removed is shown until it is gone", async (t) => {
   const world = await testApp(t, { secret });
   const owner = await world.caller();
   const { fleet, id } = await aRentedWorker(world, owner);
@@ -106,7 +106,7 @@ test("what is going shows until it is gone", async (t) => {
   assert.deepEqual([going.id, going.status], [id, "destroying"]);
 });
 
-test("without a key, and for another's endpoint or none, the reason is where clients read it", async (t) => {
+test("a refusal without a key, or for an endpoint of another user or none, has its reason where clients read it", async (t) => {
   const world = await testApp(t, { secret });
   const [owner, stranger] = [await world.caller(), await world.caller()];
   const fleet = await aFleet(world, owner);

@@ -25,7 +25,7 @@ export async function listSamples(
   }));
 }
 
-/** One page of the same in [from, until): in numbers of three, Unix seconds, requests and load. */
+/** One page of an endpoint's traffic in [from, until), as triples of Unix seconds, requests and load. */
 export async function readSeconds(
   db: Reader,
   endpointGroupId: EndpointGroupId,

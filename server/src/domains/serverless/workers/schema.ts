@@ -37,7 +37,7 @@ export const WorkerRecord = model("Worker", {
 });
 export type WorkerRecord = Static<typeof WorkerRecord>;
 
-/** A bare list: the serverless SDK takes nothing else. */
+/** The answer is a bare list: the serverless SDK takes nothing else. */
 export const WorkerListResponse = Type.Array(WorkerRecord);
 
 export const WorkerGroupWorkersResponse = Type.Object({ workers: Type.Array(WorkerRecord) });

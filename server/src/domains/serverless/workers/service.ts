@@ -16,7 +16,7 @@ export async function listWorkerRecords(
     now,
   }: {
     readonly endpointId: EndpointGroupId;
-    /** Undefined for those of all groups. */
+    /** The worker group; undefined lists those of all groups. */
     readonly groupId: WorkerGroupId | undefined;
     readonly now: Date;
   },

@@ -5,23 +5,23 @@ import type { EndpointWorkersTable } from "../../../db/tables.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import type { DrainTo } from "../autoscaling/rules/types.ts";
 
-/** A worker as it is stored: what is known of it beyond its instance. Times are ours, not what it said. */
+/** A worker as it is stored, beside its instance. Times are by our clock, not the worker's. */
 export type Worker = {
   readonly instanceId: InstanceId;
   readonly endpointGroupId: EndpointGroupId;
   readonly workerGroupId: WorkerGroupId | undefined;
   readonly machineId: MachineId | undefined;
-  /** Of its group's recipe. */
+  /** The generation of its group's recipe. */
   readonly generation: number;
   readonly tokenSha256: Buffer | undefined;
-  /** Where it takes requests; empty until it said so. */
+  /** The URL at which it takes requests; empty until it reported one. */
   readonly url: string;
   readonly version: string;
   readonly createdAt: Date;
-  /** When it was ordered to start last; undefined while it is not meant to run. */
+  /** The time of its last order to start; undefined while it is not meant to run. */
   readonly startedAt: Date | undefined;
   readonly readyAt: Date | undefined;
-  /** The instance's generation in which it said that it was ready. */
+  /** The instance's generation in which it reported to be ready. */
   readonly readyGeneration: number | undefined;
   readonly reportedAt: Date | undefined;
   readonly claimedPerf: number | undefined;
@@ -49,7 +49,7 @@ export async function listWorkers(db: Reader, endpointGroupId: EndpointGroupId):
   return rows.map(toWorker);
 }
 
-/** Those of these instances that work for somebody. */
+/** The workers among these instances. */
 export async function listWorkersById(db: Reader, ids: readonly InstanceId[]): Promise<readonly Worker[]> {
   const rows = await db
     .selectFrom("endpoint_workers")
@@ -60,7 +60,7 @@ export async function listWorkersById(db: Reader, ids: readonly InstanceId[]): P
   return rows.map(toWorker);
 }
 
-/** The same, locked in id order; those that are gone or being removed are left out. */
+/** Locks the workers among these instances in id order; those that are gone or being removed are left out. */
 export async function lockWorkers(tx: Tx, ids: readonly InstanceId[]): Promise<readonly Worker[]> {
   const rows = await tx.db
     .selectFrom("endpoint_workers")
@@ -123,7 +123,7 @@ export async function insertHires(tx: Tx, hires: readonly Hire[]): Promise<void>
     .execute();
 }
 
-/** What a worker's reports come to since what is stored of it. */
+/** A worker's reports since the stored one, merged. */
 export type Reported = {
   readonly instanceId: InstanceId;
   readonly currentLoad: number;
@@ -134,8 +134,8 @@ export type Reported = {
 };
 
 /**
- * Stores reports that say nothing new but how much there is to do. Answers for each whether it is known to be ready; those
- * who are gone are left out.
+ * Stores reports without news. Answers for each if the worker is known to be ready; workers that are gone are left
+ * out.
  */
 export async function updateReported(
   tx: Tx,
@@ -171,10 +171,10 @@ export async function updateReported(
   return new Map(updated.map((row) => [row.instance_id, { isReady: row.is_ready }]));
 }
 
-/** A worker as it is after a report that says something new, and what it did since what is stored of it. */
+/** A worker after a report with news, and its activity since the stored report. */
 export type Heard = { readonly worker: Worker; readonly addedDiskGb: number; readonly isActive: boolean };
 
-/** Stores what such reports say, of which a worker may have sent several; all of these workers are locked. */
+/** Stores reports with news, of which a worker may have sent several; all of these workers are locked. */
 export async function updateHeard(tx: Tx, heard: readonly Heard[]): Promise<void> {
   if (heard.length === 0) return;
   const groups = Map.groupBy(heard, ({ worker }) => worker.instanceId);
@@ -208,7 +208,7 @@ export async function updateHeard(tx: Tx, heard: readonly Heard[]): Promise<void
   `.execute(tx.db);
 }
 
-/** What may change of a worker; what is not named stays. */
+/** Fields of a worker that may change; absent ones stay. */
 export type WorkerChange = Partial<
   Pick<
     Worker,
@@ -237,7 +237,7 @@ export async function updateWorker(tx: Tx, instanceId: InstanceId, change: Worke
   await tx.db.updateTable("endpoint_workers").set(columns).where("instance_id", "=", instanceId).execute();
 }
 
-/** Where workers of these groups failed not long ago. */
+/** Machines on which workers of these groups failed recently. */
 export async function listAvoided(
   db: Reader,
   groupIds: readonly WorkerGroupId[],

@@ -10,12 +10,12 @@ export type ListedWorker = {
   readonly worker: WorkerFacts;
   readonly instance: InstanceFacts;
   readonly site: Site | undefined;
-  /** What this server gave it and has not heard the end of. */
+  /** Load that this server gave it and that is not reported as done. */
   readonly given: { readonly load: number; readonly requestCount: number };
   readonly nowMs: number;
 };
 
-/** The contract's record of a worker. */
+/** The published record of a worker. */
 export function workerRecord({ worker, instance, site, given, nowMs }: ListedWorker): WorkerRecord {
   const perf = measuredPerf(worker);
   const isUp = instance.phase === "starting" || instance.phase === "running" || instance.phase === "stopping";
@@ -23,7 +23,7 @@ export function workerRecord({ worker, instance, site, given, nowMs }: ListedWor
     id: worker.instanceId,
     status: statusOf(worker, instance, nowMs),
     created_at: epochSeconds(worker.createdAt),
-    // What it said last is some seconds old; what it was given since is known here.
+    // The last report is some seconds old; the load that this server gave it since is known here.
     cur_load: Math.max(worker.currentLoad, given.load),
     reqs_working: Math.max(worker.workingCount, given.requestCount),
     dph_total: toDollars((isUp ? instance.deviceNanosPerHour : 0n) + instance.diskNanosPerHour),
@@ -42,7 +42,7 @@ export function workerRecord({ worker, instance, site, given, nowMs }: ListedWor
   };
 }
 
-/** One of which only its removal is left. */
+/** The record of a worker that is only waiting to be removed. */
 export function removedRecord({ id, createdAt }: { readonly id: number; readonly createdAt: Date }): WorkerRecord {
   return { id, status: "destroying", created_at: epochSeconds(createdAt) };
 }

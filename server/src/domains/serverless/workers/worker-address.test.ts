@@ -4,7 +4,7 @@ import { readAddress } from "./worker-address.ts";
 
 const hostPorts = new Set([80, 40_000]);
 
-test("an address is the worker's own in every way of writing it", () => {
+test("an address is the worker's own in every spelling", () => {
   for (const [url, ipAddress, kept] of [
     ["http://192.0.2.1:40000", "192.0.2.1", "http://192.0.2.1:40000"],
     ["HTTP://192.0.2.1", "192.0.2.1", "http://192.0.2.1:80"],
@@ -15,7 +15,7 @@ test("an address is the worker's own in every way of writing it", () => {
   }
 });
 
-test("no host can lead requests to names, to this server's own link, or to nobody in particular", () => {
+test("no host can lead requests to names, to this server's own link, or to an unspecified address", () => {
   for (const [hostname, ipAddress] of [
     ["169.254.169.254", "169.254.169.254"],
     ["[fe80::1]", "fe80::1"],

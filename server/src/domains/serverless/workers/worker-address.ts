@@ -4,18 +4,18 @@ import type { Site } from "../../rental/instances/index.ts";
 
 export type Address =
   | { readonly kind: "own"; readonly url: string }
-  /** Somebody else's, or none at all. */
+  /** The address belongs to another machine, or is not valid. */
   | { readonly kind: "foreign" }
-  /** In a private network, and said by a host that the operator does not answer for. */
+  /** The address is in a private network, and the operator does not answer for the host that reported it. */
   | { readonly kind: "private" }
-  /** Its host has not said yet by which ports it is reached. */
+  /** The host has not reported yet by which ports it is reached. */
   | { readonly kind: "unknown" };
 
 const FOREIGN: Address = { kind: "foreign" };
 
 /**
- * The address as it is kept, if it is one of the worker's own: we send requests there, and may be sent nowhere else.
- * `unknown` as long as its host has not said by which ports it is reached.
+ * The address in its stored form, if it is one of the worker's own: we send requests there, so no report may direct
+ * them elsewhere. `unknown` until its host has reported by which ports it is reached.
  */
 export function readAddress(
   url: string,
@@ -28,7 +28,7 @@ export function readAddress(
   return hostPorts.has(said.port) ? { kind: "own", url: toText(said) } : FOREIGN;
 }
 
-/** The form in which an address is kept if it is the worker's own; undefined when it can be no worker's. */
+/** The stored form of a worker's address; undefined when it cannot be one. */
 export function keptForm(url: string): string | undefined {
   const said = parse(url);
   return said && toText(said);
@@ -49,13 +49,14 @@ function toText({ protocol, hostname, port }: Said): string {
   return `${protocol}//${hostname}:${port}`;
 }
 
-/** Published workers put the address of their host and the port together, whatever the address is. */
+/** Published workers join their host's address and the port with a colon, even for IPv6. */
 const BARE_IPV6 = /^(https?:\/\/)([0-9a-f]*(?::[0-9a-f]*){2,})(:\d{1,5})\/?$/i;
 const DEFAULT_PORTS = { "http:": 80, "https:": 443 } as const;
 
 /**
- * An address as it is written in URLs. Its host says it, who may be anybody: a name would be looked up anew with each
- * request, and what is on this server's own link is no machine of a host, but may be what its provider trusts it by.
+ * The host's address as it is written in URLs. Any host may report it, so names are refused, as each request would
+ * look them up again. Addresses on this server's own link are refused too: no host's machine is there, but perhaps a
+ * service that trusts this server by its address.
  */
 function hostnameOf(ipAddress: string): string | undefined {
   if (isIPv4(ipAddress)) return hostlessIpv4.check(ipAddress, "ipv4") ? undefined : ipAddress;
@@ -69,7 +70,7 @@ hostlessIpv4.addSubnet("169.254.0.0", 16, "ipv4");
 hostlessIpv4.addSubnet("224.0.0.0", 3, "ipv4");
 const hostlessIpv6 = new BlockList();
 hostlessIpv6.addAddress("::", "ipv6");
-// IPv4 in the clothes of IPv6.
+// IPv4 addresses mapped into IPv6.
 hostlessIpv6.addSubnet("::ffff:0:0", 96, "ipv6");
 hostlessIpv6.addSubnet("fe80::", 10, "ipv6");
 hostlessIpv6.addSubnet("ff00::", 8, "ipv6");

@@ -10,13 +10,13 @@ const TIMEOUT_MS = 5_000;
 type Told = { readonly url: string; readonly token: string; readonly workerId: InstanceId };
 type Means = {
   readonly clock: Clock;
-  /** Of the authority that signs the certificates of workers. */
+  /** The certificate of the authority that signs the certificates of workers. */
   readonly rootCertificate: () => Promise<string>;
 };
 
 /**
- * Tells a worker that it is about to be updated. Its address was found to be its own when it
- * reported it, and no answer leads anywhere else. One that cannot be reached has nothing to finish that we could save.
+ * Tells a worker that it is about to be updated. Its address was checked to be its own when it reported it, and
+ * redirects are not followed. A worker that cannot be reached is updated all the same.
  */
 export function updateTeller({ clock, rootCertificate }: Means): (worker: Told) => Promise<void> {
   return async (worker) => {

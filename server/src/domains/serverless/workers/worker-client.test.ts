@@ -26,7 +26,7 @@ function aClient(t: TestContext, rootCertificate: () => Promise<string>): Worker
   return client;
 }
 
-/** A worker that encrypts, with a certificate of this authority for its address. */
+/** A worker with TLS, and a certificate of this authority for its address. */
 async function anEncryptingWorker(
   t: TestContext,
   authority: Authority,
@@ -49,7 +49,7 @@ async function anEncryptingWorker(
   return listening(t, server);
 }
 
-/** Where it listens from now on. */
+/** Starts the server and returns its address. */
 async function listening(t: TestContext, server: Server): Promise<string> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -61,7 +61,7 @@ async function listening(t: TestContext, server: Server): Promise<string> {
   return `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
 }
 
-test("a worker that encrypts is believed by the server's own authority, and by no other", async (t) => {
+test("a worker with TLS is trusted by the server's own authority, and by no other", async (t) => {
   const [own, other] = [await createAuthority(systemClock.now()), await createAuthority(systemClock.now())];
   const [trusted, foreign] = [await anEncryptingWorker(t, own), await anEncryptingWorker(t, other)];
   const client = aClient(t, async () => own.certificatePem);
@@ -80,7 +80,7 @@ test("a worker that encrypts is believed by the server's own authority, and by n
   );
 });
 
-test("a certificate that an earlier instance got for the same address is not believed of its successor", async (t) => {
+test("a certificate that an earlier instance got for the same address is not trusted for its successor", async (t) => {
   const authority = await createAuthority(systemClock.now());
   const asked: string[] = [];
   const url = `https://${await anEncryptingWorker(t, authority, (line) => void asked.push(line), 6)}`;
@@ -92,7 +92,7 @@ test("a certificate that an earlier instance got for the same address is not bel
   assert.deepEqual(asked, []);
 });
 
-test("that it is updated a worker is told as the server, also if it encrypts, and nobody in its place", async (t) => {
+test("the server tells a worker of its update with a proof of identity, over TLS too, and tells no impostor", async (t) => {
   const [own, other] = [await createAuthority(systemClock.now()), await createAuthority(systemClock.now())];
   const asked: string[] = [];
   const trusted = await anEncryptingWorker(t, own, (line) => void asked.push(`own ${line}`));
@@ -111,7 +111,7 @@ test("that it is updated a worker is told as the server, also if it encrypts, an
   assert.deepEqual(asked, [`own ${told}`, `plain ${told}`]);
 });
 
-test("a worker that says nothing is not waited for longer than five seconds", async (t) => {
+test("a silent worker is not waited for longer than five seconds", async (t) => {
   const asked = Promise.withResolvers<void>();
   const url = `http://${await listening(
     t,
@@ -140,7 +140,7 @@ test("an authority that cannot be read now is read again the next time", async (
   await answer.body.toArray();
 });
 
-test("what breaks off after its first byte is broken for the reader too, and redirects lead nowhere", async (t) => {
+test("an answer that breaks off after its first byte is broken for the reader too, and redirects are not followed", async (t) => {
   const client = aClient(t, async () => "");
   const send = async (behave: Behaviour) => {
     const { url } = await recordingWorker(t, behave);

@@ -13,27 +13,27 @@ const REFUSAL_BYTES_MAX = 65_536;
 export type WorkerRequest = {
   readonly url: Assignment["url"];
   readonly workerId: Assignment["workerId"];
-  /** Such as `/v1/completions`. */
+  /** The path of the operation, such as `/v1/completions`. */
   readonly path: string;
   readonly body: unknown;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when no client waits for the answer any more. */
   readonly gone: AbortSignal;
 };
 
 export type WorkerAnswer =
-  /** It has begun to answer: what it says follows as fast as it is read. */
+  /** The worker has begun to answer: the body follows as fast as it is read. */
   | { readonly kind: "answer"; readonly contentType: string; readonly body: Readable }
   | { readonly kind: "refusal"; readonly status: number; readonly contentType: string; readonly text: string }
-  /** It could not be reached, or the connection broke before it said anything. */
+  /** The worker could not be reached, or the connection broke before its answer. */
   | { readonly kind: "lost"; readonly reason: string };
 
-/** Sends requests to workers. Their addresses were found to be their own, and no answer leads anywhere else. */
+/** Sends requests to workers. Their addresses were checked to be their own, and redirects are not followed. */
 export class WorkerClient {
   private readonly plainAgent = new http.Agent({ keepAlive: true });
   private readonly rootCertificate: () => Promise<string>;
   private secureAgent: Promise<https.Agent> | undefined;
 
-  /** `rootCertificate`: of the authority that signs the certificates of workers. */
+  /** `rootCertificate`: the certificate of the authority that signs the certificates of workers. */
   constructor(rootCertificate: () => Promise<string>) {
     this.rootCertificate = rootCertificate;
   }
@@ -92,8 +92,8 @@ export class WorkerClient {
 }
 
 /**
- * Besides the address, the certificate has to name the worker's own instance: what was signed for an instance that was at
- * this address before is not believed, although it has not expired.
+ * The certificate has to name the worker's own instance beside its address: a certificate for an earlier instance at
+ * this address is refused even before it expires.
  */
 export function identityOf(workerId: InstanceId): (host: string, certificate: PeerCertificate) => Error | undefined {
   return (host, certificate) => {
@@ -102,7 +102,7 @@ export function identityOf(workerId: InstanceId): (host: string, certificate: Pe
   };
 }
 
-/** Waits for the first bytes: until then another worker can be asked without anybody noticing. */
+/** Waits for the first bytes: until then another worker can be asked without the client noticing. */
 async function begun(message: IncomingMessage): Promise<Readable> {
   const chunks = message[Symbol.asyncIterator]();
   const first = await chunks.next();
@@ -112,7 +112,7 @@ async function begun(message: IncomingMessage): Promise<Readable> {
     for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) yield chunk;
   }
   const body = Readable.from(all(), { objectMode: false });
-  // Whoever stops reading stops the worker.
+  // A reader that stops ends the worker's request.
   body.once("close", () => message.destroy());
   return body;
 }

@@ -5,23 +5,23 @@ import type { LaunchSettings } from "../../rental/templates/index.ts";
 const WORKER_PORT = "WORKER_PORT";
 const WORKER_PORT_DEFAULT = 3000;
 const USE_SSL = "USE_SSL";
-/** By which workers find the server. */
+/** Variables that tell workers the server's address. */
 const SERVER_VARIABLES = ["REPORT_ADDR", "VAST_API_URL"] as const;
-/** Host names as an address that was parsed has them. */
+/** Loopback host names, as a parsed address has them. */
 const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 export type WorkerIdentity = {
   readonly endpointId: EndpointGroupId;
   readonly groupId: WorkerGroupId;
-  /** Whose code it runs; undefined when that is its image's own. */
+  /** The deployment whose code it runs; undefined when it runs its image's own. */
   readonly deploymentId: DeploymentId | undefined;
-  /** Where it reports to, and fetches code; undefined where its host's agent says so. */
+  /** The server address for its reports and for fetching code; undefined where its host's agent provides it. */
   readonly reportAddress: string | undefined;
 };
 
 /**
- * The settings of an instance as those of a worker: it learns whom it works for, where it reports to, and by which port
- * requests come. Its token is added when its host is told.
+ * The settings of an instance, completed for a worker: for whom it works, where it reports to, and by which port
+ * requests arrive. Its token is added when its host gets the order.
  */
 export function workerLaunch(launch: LaunchSettings, identity: WorkerIdentity): LaunchSettings {
   const { reportAddress, deploymentId } = identity;
@@ -33,7 +33,7 @@ export function workerLaunch(launch: LaunchSettings, identity: WorkerIdentity): 
     ["ENDPOINT_ID", String(identity.endpointId)],
     [WORKER_GROUP_VARIABLE, String(identity.groupId)],
     [WORKER_PORT, String(port)],
-    // The published start script would encrypt unless it is told otherwise, with a certificate of its maker's server.
+    // The published start script would use TLS by default, with a certificate of its maker's server.
     ...(given.has(USE_SSL) ? [] : ([[USE_SSL, "false"]] as const)),
     ...(deploymentId === undefined
       ? []
@@ -55,8 +55,8 @@ export function workerLaunch(launch: LaunchSettings, identity: WorkerIdentity): 
 }
 
 /**
- * Clients of deployments tell their workers the address by which they reach the server themselves. Where that is a
- * loopback, it is the client's machine: inside a container it leads nowhere.
+ * True for a server address that is a loopback. Clients of deployments pass their workers the address by which they
+ * reach the server themselves; a loopback is the client's machine, and inside a container it leads nowhere.
  */
 function namesCaller([name, value]: readonly [string, string]): boolean {
   if (!SERVER_VARIABLES.some((known) => known === name)) return false;

@@ -16,7 +16,7 @@ import {
 import { decide } from "../autoscaling/rules/decide.ts";
 
 const secret = randomBytes(32);
-/** Keeps three workers at all times. */
+/** Settings that keep three workers at all times. */
 const THREE = { endpoint: { cold_workers: 3 }, group: { test_workers: 3, cold_workers: 3 } };
 
 async function aMarket(t: Parameters<typeof testApp>[0], hostCount = 3) {
@@ -35,7 +35,7 @@ async function aMarket(t: Parameters<typeof testApp>[0], hostCount = 3) {
     await world.settled();
   };
   const autoscaler = anAutoscaler(world, { secret, decide });
-  /** Looks at the endpoint after as long as a search is kept. */
+  /** Looks at the endpoint after the time for which a search is kept. */
   const look = async (fleet: Fleet, afterMs = 5_000) => {
     world.clock.jump(afterMs);
     await decideNow(autoscaler, fleet);
@@ -70,7 +70,7 @@ test("a group whose every machine is relisted at $90 an hour rents none, says wh
   assert.equal((await groupOf(world, owner, fleet)).waits_for_price_since, undefined);
 });
 
-test("the owner of a group that waits ten minutes for a lower price is told once, with both prices", async (t) => {
+test("the owner of a group that waits ten minutes for a lower price is notified once, with both prices", async (t) => {
   const { world, owner, relist, look } = await aMarket(t);
   await relist(0.4);
   const fleet = await aFleet(world, owner, THREE);
@@ -87,7 +87,7 @@ test("the owner of a group that waits ten minutes for a lower price is told once
   assert.match(message, /cheapest matching offer costs \$90 an hour and max_dph of the group is \$1\.2\./);
 });
 
-test("max_dph is what its owner says, 0 gives it back to the market, and nonsense is refused", async (t) => {
+test("the owner sets max_dph, 0 gives it back to the market, and nonsense is refused", async (t) => {
   const { world, owner, relist, look } = await aMarket(t);
   await relist(0.4);
   const fleet = await aFleet(world, owner, { ...THREE, group: { ...THREE.group, max_dph: 0.3 } });
@@ -110,7 +110,7 @@ test("max_dph is what its owner says, 0 gives it back to the market, and nonsens
   assert.equal((await workersOf(world, fleet)).length, 3);
 });
 
-test("a maximum by the market follows what the group asks, not what is asked for it later", async (t) => {
+test("a maximum by the market follows the group's search, and not later prices for it", async (t) => {
   const { world, owner, relist } = await aMarket(t);
   await relist(0.4);
   const fleet = await aFleet(world, owner, THREE);
@@ -121,7 +121,7 @@ test("a maximum by the market follows what the group asks, not what is asked for
   assert.equal((await groupOf(world, owner, fleet)).max_dph, 6);
 });
 
-test("where fewer than three hosts offer what a group asks, their word is not the market's price", async (t) => {
+test("the matching offers of fewer than three hosts do not make the market's price", async (t) => {
   const { world, owner, relist, look } = await aMarket(t, 2);
   await relist(90);
   const fleet = await aFleet(world, owner, THREE);
@@ -131,7 +131,7 @@ test("where fewer than three hosts offer what a group asks, their word is not th
   assert.deepEqual(await workersOf(world, fleet), []);
 });
 
-test("a group made before anything matches gets its maximum with the first offers that do, and says so", async (t) => {
+test("a group made before anything matches gets its maximum with the first matching offers, and says so", async (t) => {
   const { world, owner, relist, look } = await aMarket(t);
   await relist(0.4);
   const search = { search_params: "num_gpus=1 gpu_name=H200" };

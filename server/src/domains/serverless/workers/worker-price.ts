@@ -3,26 +3,29 @@ import { formatDollars, nanos, toDollars, type Nanos } from "../../../base/money
 import type { Wish } from "../../rental/instances/index.ts";
 import { usualPrice, type PricedOffer } from "../../supply/market/index.ts";
 
-/** What a worker of a group may cost an hour at most, its disk included. */
+/** The highest price of a worker of a group per hour, its disk included. */
 export type WorkerPrice = {
-  /** Undefined until the market has a price for what the group asks: nothing is rented before. */
+  /** Missing until the market has a price for the group's search: nothing is rented before. */
   readonly maxNanosPerHour: Nanos | undefined;
-  /** Its owner chose it; otherwise it follows from the market. */
+  /** True if its owner chose it; otherwise it follows from the market. */
   readonly isMaxByOwner: boolean;
 };
 
 /**
- * A maximum that nobody chose is so many times the market's usual price. Prices of one GPU model differ by a factor of two
- * between hosts, and in a shortage they may double: three keeps such a group renting and stops a bait at the next dollar.
+ * The maximum of a group whose owner chose none is this many times the market's usual price. Prices of one GPU model
+ * differ by a factor of two between hosts, and in a shortage they may double: a factor of three keeps such a group
+ * renting, and stops at bait prices.
  */
 const USUAL_PRICE_FACTOR = 3n;
 
-/** So many offers are looked at for the usual price, the longest listed first: who lists many today changes nothing. */
+/**
+ * The usual price is taken from this many offers, the longest listed first, so that many new listings change nothing.
+ */
 const OFFERS_MAX = 500;
 
 type Search = (query: Readonly<Record<string, unknown>>) => readonly PricedOffer[];
 
-/** The maximum that follows from the market now; undefined when nothing on it matches. */
+/** The maximum that follows from the market now; undefined when no offer matches. */
 export function maximumByMarket(
   {
     query,
@@ -33,15 +36,15 @@ export function maximumByMarket(
   const { bidNanosPerHour, launch } = wish;
   const asked = { ...query, allocated_storage: launch.disk_gb, order: [["id", "asc"]], limit: OFFERS_MAX };
   const usual = usualPrice(search(asked), { diskGb: launch.disk_gb, bidNanosPerHour });
-  // What is free today has no usual price to multiply: a cent an hour lets its disk cost something.
+  // Free offers have no usual price to multiply: a cent an hour covers their disk.
   return usual === undefined ? undefined : nanos(usual > 0n ? usual * USUAL_PRICE_FACTOR : FREE_MAX_NANOS);
 }
 
 const FREE_MAX_NANOS = 10_000_000n;
 
 /**
- * The maximum after a request. `max_dph` sets it; 0 gives it back to the market. Not said, one that its owner chose
- * stays, and one by the market is taken anew when the group asks for something else.
+ * The maximum after a request. `max_dph` sets it; 0 gives it back to the market. Without the field, an owner's choice
+ * stays, and a maximum by the market is computed again when the group's search changes.
  */
 export function planWorkerPrice(
   sent: number | undefined,
@@ -61,12 +64,17 @@ export function planWorkerPrice(
   return { maxNanosPerHour: byMarket(), isMaxByOwner: false };
 }
 
-/** Names under which a search knows the price with the disk. The limit goes under one that the search leaves free. */
+/** Names of the price with the disk in a search. The limit uses one that the search leaves free. */
 const TOTAL_NAMES = ["dphtotal", "dph_total", "dph"] as const;
-/** Totals are doubles in a search: what is a hair above the maximum is found too, and then looked at exactly. */
+/**
+ * Totals are floating-point in a search: offers slightly above the maximum are found too, and then compared exactly.
+ */
 const ROUNDING_DOLLARS = 1e-8;
 
-/** The search with the maximum as a condition, so that dear offers do not crowd out the others. A bid pays what it offers. */
+/**
+ * The search with the maximum as a condition, so that dear offers do not crowd out the others. A bid pays its own
+ * price.
+ */
 export function withinMaximum(
   query: Readonly<Record<string, unknown>>,
   maxNanosPerHour: Nanos,
@@ -76,7 +84,7 @@ export function withinMaximum(
   return { ...query, [free]: { lte: toDollars(maxNanosPerHour) + ROUNDING_DOLLARS } };
 }
 
-/** How the maximum of a group came about, for its history. */
+/** The sentence about the origin of a group's maximum, for its history. */
 export function maximumSentence(groupId: number, maxNanosPerHour: Nanos): string {
   const price = `$${formatDollars(maxNanosPerHour)} an hour`;
   return `A worker of worker group ${groupId} may cost at most ${price}: ${USUAL_PRICE_FACTOR} times the market's usual price for what the group asks. max_dph changes it.`;

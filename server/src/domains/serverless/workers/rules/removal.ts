@@ -1,13 +1,13 @@
 const BACK_OFF_FIRST_MS = 1_000;
 const BACK_OFF_MAX_MS = 300_000;
 
-/** When to try again to remove a worker after so many failed attempts: soon at first, every five minutes in the end. */
+/** The time of the next attempt to remove a worker: soon after the first failures, every five minutes in the end. */
 export function nextRemovalAt(now: Date, attemptCount: number): Date {
   const doublings = Math.min(Math.max(attemptCount - 1, 0), 30);
   return new Date(now.getTime() + Math.min(BACK_OFF_FIRST_MS * 2 ** doublings, BACK_OFF_MAX_MS));
 }
 
-/** What the answer to a deletion says of the workers. */
+/** The message of a deletion about its workers. */
 export function describeRemoval(
   what: "endpoint job" | "workergroup",
   { deletedCount, failedCount }: { readonly deletedCount: number; readonly failedCount: number },

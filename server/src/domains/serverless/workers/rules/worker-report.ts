@@ -1,6 +1,6 @@
 import { MAX_ID, asId, type InstanceId } from "../../../../base/ids.ts";
 
-/** Who says something, and the token by which it shows that it is it. */
+/** The sender of a report, and the token that proves its identity. */
 export type Speaker = { readonly instanceId: InstanceId; readonly token: string };
 
 /** A worker's report about itself. Counts are those since its last accepted report. */
@@ -8,20 +8,20 @@ export type WorkerReport = {
   readonly url: string;
   readonly version: string;
   /**
-   * Seconds that its start took, above 0 once it is ready; 0 while it is not. Workers say it once, or in each report from
-   * then on: then it is the same, and tells nothing.
+   * Seconds that its start took, above 0 once it is ready; 0 while it is not. Workers report it once, or in each
+   * report from then on: a repeated value tells nothing new.
    */
   readonly loadSeconds: number;
-  /** Units a second by its benchmark; undefined when it says none. */
+  /** Units a second by its benchmark; undefined when the report has none. */
   readonly claimedPerf: number | undefined;
   readonly servedLoad: number;
   readonly newLoad: number;
   readonly currentLoad: number;
   readonly workingCount: number;
   readonly workingRequestIdxs: readonly number[];
-  /** Below 0 where it needs less than before. */
+  /** GB; below 0 where it needs less than before. */
   readonly addedDiskGb: number;
-  /** Why it failed; empty while it did not. */
+  /** The reason of its failure; empty while it has not failed. */
   readonly failure: string;
 };
 
@@ -34,7 +34,7 @@ const REQUESTS_MAX = 100_000;
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Id 0 is nobody's: who cannot be read is refused as whoever is not known. */
+/** Reads the sender. An unreadable id becomes 0, which no worker has, so it is refused like an unknown worker. */
 export function readSpeaker(body: Members, idName: "id" | "worker_id"): Speaker {
   const { mtoken } = body;
   const given = body[idName];
@@ -43,7 +43,7 @@ export function readSpeaker(body: Members, idName: "id" | "worker_id"): Speaker 
   return { instanceId: asId<InstanceId>(isId ? id : 0), token: typeof mtoken === "string" ? mtoken : "" };
 }
 
-/** Takes what it understands: early failures say little, and other releases say more. */
+/** Reads the known members: early failures send less, and other releases send more. */
 export function readReport(body: Members): WorkerReport {
   const failure = readText(body["error_msg"], TEXT_LENGTH_MAX).trim();
   const claimed = readNumber(body["max_perf"], NUMBER_MAX);
@@ -65,7 +65,7 @@ export function readReport(body: Members): WorkerReport {
   };
 }
 
-/** The requests that a worker has done with, in either of the published forms. */
+/** The requests that a worker has finished, in either of the published forms. */
 export function readFinished(body: Members): readonly number[] {
   const { requests, request_idxs: older } = body;
   if (!Array.isArray(requests)) return readRequestIdxs(older);
@@ -83,7 +83,7 @@ function readRequestIdxs(value: unknown): readonly number[] {
     .flatMap((idx: unknown) => (typeof idx === "number" && Number.isSafeInteger(idx) && idx > 0 ? [idx] : []));
 }
 
-/** From zero up to a bound; whatever else is sent counts as nothing. */
+/** A number from zero up to a bound; any other value counts as absent. */
 function readNumber(value: unknown, max: number): number {
   return readWithin(value, 0, max);
 }

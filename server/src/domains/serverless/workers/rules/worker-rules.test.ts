@@ -5,7 +5,7 @@ import { readAddress } from "../worker-address.ts";
 import { readFinished, readReport, readSpeaker } from "./worker-report.ts";
 import { backOffMs, inWords } from "../../autoscaling/worker-standing.ts";
 
-/** Reports each second, each saying this. */
+/** Feeds one report each second, all with these values. */
 function watch(said: { readonly servedLoad: number; readonly currentLoad: number }, claimed: number, seconds = 30) {
   let window: PerfWindow = NOTHING_SEEN;
   for (let second = 0; second < seconds; second += 1) {
@@ -37,7 +37,7 @@ test("reports that come too close, or too far apart, distort nothing", () => {
   assert.equal(observedPerfOf(window), undefined);
 });
 
-test("what is missing, wrong or unknown in a report counts as nothing", () => {
+test("missing, wrong and unknown members of a report count as absent", () => {
   const nothing = readReport({});
   assert.deepEqual([nothing.loadSeconds, nothing.failure, nothing.claimedPerf], [0, "", undefined]);
   const odd = readReport({
