@@ -4,12 +4,15 @@ import type { SigningKey } from "./signature.ts";
 import { isTicketGood } from "./ticket.ts";
 import type { Workload } from "./workload.ts";
 
-/** `undefined` is yes; else what the client is told, and whether the request was its own to be refused. */
+/**
+ * The answer to a refused client; `undefined` in place of a refusal admits the request. `isRejected` if the request
+ * was valid and the worker had no room.
+ */
 export type Refusal = { readonly status: number; readonly error: string; readonly isRejected: boolean };
 
 type State = "loading" | "ready" | "draining";
 
-/** Decides who is served, and when not. */
+/** Decides which requests are served, and the answers to the others. */
 export class Admission {
   state: State = "loading";
   /** Units a second that the backend does. */
@@ -33,8 +36,8 @@ export class Admission {
   }
 
   /**
-   * Whether the router sent it here, and not too long ago. What comes within a session was sent when the session was opened,
-   * so that `nowSeconds` is undefined for it.
+   * Checks that the router sent the request here, and not too long ago. A request within a session carries the ticket
+   * that opened the session, which may be old, so `nowSeconds` is undefined for it.
    */
   async findForgery(auth: AuthData | undefined, nowSeconds: number | undefined): Promise<Refusal | undefined> {
     if (this.#environment.isUnsecured || auth === undefined) return undefined;
@@ -54,13 +57,13 @@ export class Admission {
     }
   }
 
-  /** Asked in one go with `accept`, so that of two who come at once with the same only one is served. */
+  /** Must run in one turn with `accept`, so that only one of two concurrent copies of a request is served. */
   findRepetition(auth: AuthData | undefined): Refusal | undefined {
     if (this.#environment.isUnsecured || auth === undefined || !this.#tickets.isUsed(auth)) return undefined;
-    return refusal(401, "the request was here before");
+    return refusal(401, "the worker has already taken this request");
   }
 
-  /** Whether there is room for it. */
+  /** Refuses a request while there is no room for it. */
   findCrowding(): Refusal | undefined {
     if (this.state !== "ready") {
       const error = this.state === "loading" ? "the worker is still loading" : "the worker takes no new requests";
@@ -70,12 +73,15 @@ export class Admission {
     return { status: 429, error: "the worker has too much to do", isRejected: true };
   }
 
-  /** From here on the same request is a repetition. */
+  /** Marks the request as taken: the next copy of it is a repetition. */
   accept(auth: AuthData | undefined): void {
     if (auth !== undefined) this.#tickets.use(auth);
   }
 
-  /** It failed: its client asks again, and servers that count apart may send it here under the same number. */
+  /**
+   * Allows a failed request again: its client retries, and servers with separate counters may send it here under the
+   * same number.
+   */
   forget(auth: AuthData | undefined): void {
     if (auth !== undefined) this.#tickets.giveBack(auth);
   }

@@ -4,13 +4,13 @@ import { request as requestHttps } from "node:https";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "./clock.ts";
 
-/** Headers that belong to one connection, and lengths, which are worked out anew. */
+/** Headers that belong to one connection, and lengths, which are computed again. */
 const OWN_HEADERS = new Set(["connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer"]);
 const HEALTH_TIMEOUT_MS = 10_000;
 
 export type BackendProblem = {
   readonly why: string;
-  /** It took the question, or may have, and gave no answer in time. */
+  /** It may have received the request, and did not answer in time. */
   readonly isSilent: boolean;
 };
 
@@ -24,10 +24,10 @@ export class Backend {
     this.#clock = clock;
   }
 
-  /** Undefined when it is well, else why not. */
+  /** The problem of the backend; undefined when it is healthy. */
   async findProblem(path: string): Promise<BackendProblem | undefined> {
     const [over, answered] = [new AbortController(), new AbortController()];
-    // The answer's body is of no interest: with its head there, all of it is over.
+    // Only the head of the answer counts, so the request is aborted after it.
     void this.#clock.sleep(HEALTH_TIMEOUT_MS, answered.signal).then(() => over.abort());
     try {
       const { statusCode: status = 0 } = await this.#ask("GET", path, undefined, over.signal);
@@ -40,7 +40,7 @@ export class Backend {
     }
   }
 
-  /** Does one piece of work and throws its answer away. */
+  /** Sends one request and discards its answer. */
   async work(route: string, payload: unknown, signal: AbortSignal): Promise<void> {
     const answer = await this.#ask("POST", route, payload, signal);
     answer.resume();
@@ -50,8 +50,8 @@ export class Backend {
   }
 
   /**
-   * Does one piece of work and passes its answer on as it comes, no faster than the client reads. Its status; throws
-   * when it fails before the answer's first byte, and ends the response when it fails later.
+   * Sends one request and passes its answer on as it arrives, no faster than the client reads. Returns its status;
+   * throws when it fails before the answer's first byte, and ends the response when it fails later.
    */
   async pass(route: string, payload: unknown, response: ServerResponse, signal: AbortSignal): Promise<number> {
     const answer = await this.#ask("POST", route, payload, signal);
@@ -68,7 +68,7 @@ export class Backend {
     const url = `${this.#url}${path}`;
     const content = body ? { "content-type": "application/json", "content-length": body.length } : {};
     const ask = url.startsWith("https:") ? requestHttps : requestHttp;
-    // Each has a connection of its own: one that is kept may be closed by the backend in the moment that it is used.
+    // Each request has a new connection: the backend may close a kept one in the moment that it is used.
     const asked = ask(url, { method, agent: false, signal, headers: content });
     asked.end(body);
     const [answer]: IncomingMessage[] = await once(asked, "response", { signal });

@@ -6,7 +6,7 @@ import type { Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
 import { isMembers, parse, type Members } from "./routed-request.ts";
 
-/** Work by which the backend is measured. */
+/** The requests by which the backend is measured. */
 export type Benchmark = {
   readonly route: string;
   readonly payload: Members;
@@ -14,7 +14,7 @@ export type Benchmark = {
   readonly load: number;
   readonly requests: number;
   readonly concurrency: number;
-  /** Where the result is kept; undefined measures at each start. */
+  /** The file that keeps the result; undefined measures at each start. */
   readonly file: string | undefined;
 };
 
@@ -23,11 +23,11 @@ export type MeasureParts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Another worker may have this one's disk, by a copy or an image of it, and other devices. */
+  /** Part of the key, as another worker with other devices may have a copy or an image of this disk. */
   readonly workerId: number;
 };
 
-/** Units a second. What this worker measured before holds, as long as the same would be measured. */
+/** Units a second. An earlier result of this worker holds as long as the benchmark stays the same. */
 export async function measure(benchmark: Benchmark, parts: MeasureParts): Promise<number> {
   const { file, ...what } = benchmark;
   const key = createHash("sha256")
@@ -37,7 +37,7 @@ export async function measure(benchmark: Benchmark, parts: MeasureParts): Promis
   if (known !== undefined) return known;
   const perf = await run(benchmark, parts);
   if (file !== undefined) {
-    // Without it the next start measures again, which is no reason to fail this one.
+    // Without the file the next start measures again, which is no reason to fail this one.
     await keep(file, { key, perf }).catch((error: unknown) => parts.log(`cannot keep ${file}: ${describe(error)}`));
   }
   return perf;
@@ -50,7 +50,7 @@ async function keep(file: string, known: { readonly key: string; readonly perf: 
 
 async function run(benchmark: Benchmark, { backend, clock, signal }: MeasureParts): Promise<number> {
   const { route, payload, load, requests, concurrency } = benchmark;
-  // The first request may load what the others find loaded.
+  // The first request may load data that the others find loaded.
   await backend.work(route, payload, signal);
   const startMs = clock.monotonicMs();
   let left = requests;

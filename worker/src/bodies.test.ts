@@ -6,7 +6,7 @@ import { listen } from "../test/place.ts";
 import { until } from "../../test/support/until.ts";
 import { Bodies } from "./bodies.ts";
 
-/** Gives bodies back that it could read. */
+/** A server that answers with the bodies that it could read. */
 async function aReader(t: TestContext) {
   const bodies = new Bodies({ one_bytes: 10, all_bytes: 15 });
   let begun = 0;
@@ -22,13 +22,13 @@ async function aReader(t: TestContext) {
   return { url, send, begun: () => begun };
 }
 
-test("a body that is too large is refused, whether it says so or not", async (t) => {
+test("a body that is too large is refused, with and without a declared length", async (t) => {
   const { send } = await aReader(t);
   assert.deepEqual(await send("0123456789"), [200, "0123456789"]);
   assert.deepEqual(await send("0123456789a"), [413, ""]);
 });
 
-test("bodies that are sent without end leave no room for more, until their senders leave", async (t) => {
+test("unfinished bodies leave no room for more, until their senders disconnect", async (t) => {
   const { url, send, begun } = await aReader(t);
   const slow = request(url, { method: "POST", headers: { "content-length": 10 } }).on("error", () => undefined);
   slow.write("01234567");

@@ -3,14 +3,14 @@ import { answer } from "./answers.ts";
 
 export type BodyLimits = {
   readonly one_bytes: number;
-  /** Of all that are being read: who sends one is known only when it is there. */
+  /** The limit of all bodies that are being read: their senders are unknown until a body is complete. */
   readonly all_bytes: number;
 };
 
 /** Prompts with images in them are large. */
 export const BODY_LIMITS: BodyLimits = { one_bytes: 64 * 1024 * 1024, all_bytes: 512 * 1024 * 1024 };
 
-/** Reads the bodies of requests, within what the worker has memory for. */
+/** Reads the bodies of requests, within the memory that the worker has for them. */
 export class Bodies {
   readonly #limits: BodyLimits;
   #bytes = 0;
@@ -19,7 +19,7 @@ export class Bodies {
     this.#limits = limits;
   }
 
-  /** The whole body as text; undefined when it was refused, and the client has been told. */
+  /** The whole body as text; undefined when it was refused, and the client has been answered. */
   async read(request: IncomingMessage, response: ServerResponse): Promise<string | undefined> {
     const parts: Buffer[] = [];
     let size = 0;
@@ -29,7 +29,8 @@ export class Bodies {
         size += part.length;
         this.#bytes += part.length;
         if (size > this.#limits.one_bytes) return refuse(response, 413, "the request is too large");
-        if (this.#bytes > this.#limits.all_bytes) return refuse(response, 503, "the worker is sent too much at once");
+        if (this.#bytes > this.#limits.all_bytes)
+          return refuse(response, 503, "the worker receives too many bytes at once");
         parts.push(part);
       }
       return Buffer.concat(parts).toString("utf8");
@@ -41,7 +42,7 @@ export class Bodies {
   }
 }
 
-/** The connection ends with it: the rest is not read. */
+/** Answers and closes the connection: the rest of the body is not read. */
 function refuse(response: ServerResponse, status: number, error: string): undefined {
   if (!response.headersSent) response.setHeader("connection", "close");
   return answer(response, status, { error });

@@ -10,7 +10,7 @@ const given = {
   PUBLIC_IPADDR: "192.0.2.5",
 };
 
-test("who a worker is and where it is reached, it reads from its variables", () => {
+test("a worker reads its identity and its address from its variables", () => {
   assert.deepEqual(readEnvironment(given, false), {
     ok: true,
     environment: {
@@ -31,7 +31,7 @@ test("who a worker is and where it is reached, it reads from its variables", () 
   assert.deepEqual(wrong.problems, ["PUBLIC_IPADDR is not an address"]);
 });
 
-test("its address says TLS only where it has a certificate for it", () => {
+test("the worker's address uses TLS only with a certificate for it", () => {
   for (const [USE_SSL, hasCertificate, scheme] of [
     ["true", true, "https:"],
     ["true", false, "http:"],
@@ -43,7 +43,7 @@ test("its address says TLS only where it has a certificate for it", () => {
   }
 });
 
-test("each variable that is missing or makes no sense is named, and none is shown", () => {
+test("each missing or invalid variable is named, and no value is shown", () => {
   const read = readEnvironment({ CONTAINER_ID: "x", MASTER_TOKEN: "two words", PUBLIC_IPADDR: "a b" }, false);
   assert.ok(!read.ok);
   assert.deepEqual(read.problems, [

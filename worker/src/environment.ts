@@ -1,17 +1,17 @@
-/** The identity and address of a worker, as variables of its container say them. */
+/** The identity and address of a worker, from the variables of its container. */
 export type WorkerEnvironment = {
-  /** Its instance. */
+  /** The id of its instance. */
   readonly id: number;
   readonly token: string;
   /** Servers to report to, without a slash at the end; the first that answers is enough. */
   readonly reportAddresses: readonly string[];
   readonly port: number;
-  /** Where programs of this container end sessions, without TLS. */
+  /** The port at which programs of this container end sessions, without TLS. */
   readonly innerPort: number;
-  /** Where requests come in from outside: what is signed. */
+  /** The public URL for requests, which the router signs. */
   readonly url: string;
   readonly isSecure: boolean;
-  /** Requests are taken without a signature, for trying things out. */
+  /** Requests are taken without a signature, for experiments. */
   readonly isUnsecured: boolean;
 };
 
@@ -20,7 +20,7 @@ export type EnvironmentReading =
   | {
       readonly ok: false;
       readonly problems: readonly string[];
-      /** By which the failure can be told; undefined where not even that is known. */
+      /** The identity for reporting the failure; undefined where not even that is known. */
       readonly speaker: Pick<WorkerEnvironment, "id" | "token" | "reportAddresses"> | undefined;
     };
 
@@ -28,7 +28,10 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 const PORT_DEFAULT = "3000";
 
-/** `hasCertificate`: without one, a worker that was asked to use TLS answers in the clear, and says so by its URL. */
+/**
+ * Without a certificate (`hasCertificate`), a worker that was asked to use TLS serves plain HTTP, and its URL says
+ * so.
+ */
 export function readEnvironment(variables: Variables, hasCertificate: boolean): EnvironmentReading {
   const problems: string[] = [];
   const need = (name: string, pattern: RegExp, meaning: string, fallback = "") => {
@@ -61,7 +64,7 @@ export function readEnvironment(variables: Variables, hasCertificate: boolean): 
   return { ok: true, environment };
 }
 
-/** As the server signs it: IPv6 addresses have several spellings. */
+/** The address as the server signs it: IPv6 addresses have several spellings. */
 function hostOf(address: string): string | undefined {
   if (!address.includes(":")) return address;
   const url = `http://[${address}]/`;

@@ -12,7 +12,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   });
 }
 
-test("it says what it takes, what is wrong with what it was given, and why it cannot be a worker", () => {
+test("the program prints its usage, mistakes in its flags, and the reason why it cannot be a worker", () => {
   const help = run(["--help"]);
   assert.deepEqual([help.status, help.stdout], [0, `${USAGE}\n`]);
   const wrong = run(["--route", "nowhere"]);

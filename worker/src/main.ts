@@ -6,7 +6,7 @@ import { startWorker, type WorkerCertificate } from "./worker.ts";
 
 const EXIT_USAGE = 2;
 const EXIT_NOT_A_WORKER = 3;
-/** Below the time that a container is given to end. */
+/** Less than the time that a container is given to end. */
 const DRAIN_LIMIT_MS = 8_000;
 
 const log = (line: string): void => void process.stderr.write(`berth worker: ${line}\n`);
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   const end = (signal: string) => {
     if (isEnding) return;
     isEnding = true;
-    log(`${signal}: finishes what it has`);
+    log(`${signal}: finishes the requests in progress`);
     const limit = systemClock.sleep(DRAIN_LIMIT_MS + 1_000);
     void Promise.race([worker.drain(DRAIN_LIMIT_MS), limit]).then(() => process.exit(0));
   };

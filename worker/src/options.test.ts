@@ -8,7 +8,7 @@ function read(argv: readonly string[], variables: Readonly<Record<string, string
   return reading.options;
 }
 
-test("a route says how much work a request is: what the client said, tokens, a number, or a member of the request", () => {
+test("the units of a route are the client's cost, its tokens, a number, or a member of the request", () => {
   const routes = ["/a", "/b=tokens", "/c=7", "/d=steps"].flatMap((route) => ["--route", route]);
   const { calculateLoad, routes: paths } = read(routes);
   assert.deepEqual(paths, ["/a", "/b", "/c", "/d"]);
@@ -20,7 +20,7 @@ test("a route says how much work a request is: what the client said, tokens, a n
   assert.deepEqual([load("/d", { steps: 20 }), load("/d", { steps: -1 })], [20, 3]);
 });
 
-test("flags win over variables, and variables over what holds otherwise", () => {
+test("flags override variables, and variables override defaults", () => {
   const variables = {
     BERTH_WORKER_BACKEND: "http://127.0.0.1:1",
     BERTH_WORKER_ROUTES: "/x, /y=5",

@@ -55,7 +55,7 @@ const FLAGS = {
   "max-queue-time": { type: "string" },
 } as const;
 
-/** Reads flags, then variables, then what holds if nothing is said. */
+/** Reads flags, then variables, then defaults. */
 export function readOptions(argv: readonly string[], variables: Variables): OptionsReading {
   try {
     return { ok: true, options: readAll(parseArgs({ args: [...argv], options: FLAGS }).values, variables) };
@@ -104,12 +104,12 @@ function readAll(given: Readonly<Record<string, string | string[] | undefined>>,
   };
 }
 
-/** What clients say of a request when they say nothing else. */
+/** The cost that clients send by default. */
 const COST_DEFAULT = 100;
 const TOKENS_DEFAULT = 512;
 const TOKEN_FIELDS = ["max_completion_tokens", "max_tokens", "max_new_tokens", "n_predict"] as const;
 
-/** Paths with their units. */
+/** Reads paths with their units. */
 function readRoutes(words: readonly string[]): ReadonlyMap<string, string> {
   const routes = words.map((word) => word.trim()).filter((word) => word !== "");
   return new Map(

@@ -8,7 +8,9 @@ const APART_MS = 1_000;
 const FINISHED_AT_ONCE = 1_000;
 const VERSION = "berth-1";
 
-/** Tells the server how the worker does, now and then and soon after something changed, and which requests it has done. */
+/**
+ * Reports the worker's state to the server, regularly and soon after a change, and the requests that it has finished.
+ */
 export class Reporter {
   readonly #line: ServerLine;
   readonly #clock: Clock;
@@ -18,7 +20,7 @@ export class Reporter {
   #changed = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
   #telling: Promise<void> | undefined;
-  /** Seconds that the start took, until a report has said it. */
+  /** Seconds that the start took, until a report has carried them. */
   #loadSeconds: number | undefined;
   #perf = 0;
   #failure = "";
@@ -41,7 +43,7 @@ export class Reporter {
     this.#loops = this.#keepReporting();
   }
 
-  /** The present report, if one is being sent; the loop ends when `ended` says so. */
+  /** Resolves after the report that is being sent, if any; the loop itself ends when `ended` aborts. */
   async settled(): Promise<void> {
     await this.#loops;
     await this.#telling;
@@ -53,7 +55,7 @@ export class Reporter {
 
   ready(perf: number, loadSeconds: number): void {
     this.#perf = perf;
-    // Zero would say that it is still loading.
+    // Zero would mean that it is still loading.
     this.#loadSeconds = Math.max(loadSeconds, 0.001);
     this.changed();
   }
@@ -109,7 +111,7 @@ export class Reporter {
     }
   }
 
-  /** Until all are told: the server holds each for load until then. */
+  /** Reports until the server has taken all finished requests: it counts each as load until then. */
   async #tellFinished(): Promise<void> {
     const { id, token } = this.#environment;
     while (this.#workload.finishedCount > 0) {

@@ -11,11 +11,11 @@ import type { Session, Sessions } from "./sessions.ts";
 import type { Turns } from "./turns.ts";
 import type { Entry, Outcome, Workload } from "./workload.ts";
 
-/** How much work a request is, in units. */
+/** Computes the size of a request, in units. */
 export type CalculateLoad = (request: {
   readonly route: string;
   readonly payload: Members;
-  /** What the router was told. */
+  /** The cost that the client gave to the router. */
   readonly cost: number;
 }) => number;
 
@@ -31,7 +31,7 @@ export type DeskParts = {
   readonly log: Log;
   readonly isUnsecured: boolean;
   readonly calculateLoad: CalculateLoad;
-  /** Told when the backend did not answer a request. */
+  /** Called when the backend did not answer a request. */
   readonly onBackendFailure: () => void;
 };
 
@@ -55,7 +55,7 @@ export class RequestDesk {
     if (admitted !== undefined) await this.#work(route, admitted, response);
   }
 
-  /** Undefined when it was refused, and the client has been told. */
+  /** The admitted request; undefined when it was refused, and the client has been answered. */
   async admit(route: string, request: IncomingMessage, response: ServerResponse): Promise<Admitted | undefined> {
     const { admission, bodies, sessions, clock, isUnsecured } = this.parts;
     const text = await bodies.read(request, response);
@@ -71,7 +71,8 @@ export class RequestDesk {
       return answer(response, 410, { error: "the session has ended" });
     }
     const load = this.#loadOf(route, read.value);
-    // It comes again and again with what opened the session, and has the place that the session keeps.
+    // A request within a session repeats the ticket that opened the session, and uses the place that the session
+    // keeps.
     if (isWithin) {
       sessions.extend(session, clock.monotonicMs());
       return { ...read.value, session, requestIdx: undefined, load };
@@ -127,7 +128,7 @@ export class RequestDesk {
     workload.start(entry, this.nowSeconds());
     try {
       const status = await backend.pass(route, admitted.payload, response, gone);
-      // What the backend refused was no work, and says nothing of how much it does.
+      // A request that the backend refused was no work, and does not count as served load.
       return status >= 400 ? "Error" : "Success";
     } catch (error) {
       if (gone.aborted) return "Cancelled";

@@ -1,4 +1,4 @@
-/** What the router gave the client along; it is signed for this worker. */
+/** The fields that the router gave the client; they are signed for this worker. */
 export type AuthData = {
   readonly cost: number;
   readonly endpoint: string;
@@ -6,22 +6,22 @@ export type AuthData = {
   readonly requestIdx: number;
   readonly signature: string;
   readonly url: string;
-  /** Seconds since 1970, from when on the worker takes the request no more. */
+  /** Seconds since 1970 after which the worker refuses the request. */
   readonly expiresAt: number;
-  /** Vouches for the other fields, to this worker alone. */
+  /** Authenticates the other fields, to this worker alone. */
   readonly ticket: string;
 };
 
 export type RoutedRequest = {
   readonly auth: AuthData | undefined;
-  /** The same as it came, with whatever else the router said. */
+  /** `auth` as it arrived, with any further fields of the router. */
   readonly authData: unknown;
   readonly sessionId: string | undefined;
   readonly payload: Members;
 };
 
 export type Members = Readonly<Record<string, unknown>>;
-/** What is wrong, by the field. */
+/** The problem of each invalid field. */
 export type Problems = Readonly<Record<string, unknown>>;
 export type Reading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: Problems };
 
@@ -32,7 +32,7 @@ export function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Reads the body of a request that came by the router. Unsecured workers do without what the router says. */
+/** Reads the body of a routed request. Unsecured workers do not need the router's fields. */
 export function readRouted(text: string, isUnsecured: boolean): Reading<RoutedRequest> {
   const body = parse(text);
   if (!isMembers(body)) return { ok: false, problems: { body: "is not a JSON object" } };
@@ -102,7 +102,7 @@ export class UsedTickets {
     if (this.#used.size > REMEMBERED && oldest !== undefined) this.#used.delete(oldest);
   }
 
-  /** It led to nothing, so that it may come again. */
+  /** Allows the ticket again, as its request had no effect. */
   giveBack(auth: Pick<AuthData, "requestIdx" | "reqnum">): void {
     this.#used.delete(ticketOf(auth));
   }

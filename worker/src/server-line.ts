@@ -5,7 +5,7 @@ const ATTEMPTS = 3;
 const PAUSE_MS = 1_000;
 const TIMEOUT_MS = 10_000;
 
-/** The worker's line to its servers: the first that takes what is sent is enough. */
+/** The worker's connection to its servers: the first one that accepts a message is enough. */
 export class ServerLine {
   readonly #addresses: readonly string[];
   readonly #clock: Clock;
@@ -24,7 +24,7 @@ export class ServerLine {
     this.#ended = input.ended;
   }
 
-  /** Whether some server took it. */
+  /** Sends a message; true if a server accepted it. */
   async post(path: string, body: object): Promise<boolean> {
     const text = JSON.stringify(body);
     for (const address of this.#addresses) {
@@ -70,7 +70,7 @@ export class ServerLine {
     }
   }
 
-  /** The signal aborts what takes too long. */
+  /** Runs `ask` with a signal that aborts after the time limit. */
   async #inTime<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const [over, answered] = [new AbortController(), new AbortController()];
     void this.#clock.sleep(TIMEOUT_MS, answered.signal).then(() => over.abort());

@@ -9,7 +9,7 @@ export const SESSION_ROUTES = ["/session/create", "/session/get", "/session/end"
 export type SessionRoute = (typeof SESSION_ROUTES)[number];
 
 const CLOSE_LIMIT_MS = 30_000;
-/** Where a client asks for none. */
+/** The lifetime of a session whose client asks for none. */
 const LIFETIME_SECONDS = 60;
 
 /** Sessions: requests of one client that belong together and to this worker, which keeps a place for them. */
@@ -67,7 +67,7 @@ export class SessionDesk {
     const { lifetime = LIFETIME_SECONDS, on_close_route: onCloseRoute, on_close_payload: onClosePayload } = payload;
     if (outer !== undefined) {
       this.#desk.reject(requestIdx, load);
-      return answer(response, 422, { session_id: "is that of a session, which opens no other" });
+      return answer(response, 422, { session_id: "belongs to a session, and a session cannot open another" });
     }
     if (typeof lifetime !== "number" || !(lifetime > 0) || lifetime * 1000 > KEPT_MS_MAX) {
       this.#desk.reject(requestIdx, load);
@@ -86,7 +86,7 @@ export class SessionDesk {
     answer(response, 201, { session_id: session.id, expiration: this.#expirationOf(session) });
   }
 
-  /** As clients read it: they take up a session by what it was opened with. */
+  /** The session in the form for clients, who take it up with the fields that opened it. */
   #view(session: Session): object {
     const { id, authData, lifetimeMs, createdAt, onCloseRoute, onClosePayload } = session;
     return {
@@ -96,7 +96,7 @@ export class SessionDesk {
     };
   }
 
-  /** In seconds since 1970. */
+  /** The end of a session in seconds since 1970. */
   #expirationOf({ expiresAtMs }: Session): number {
     return this.#desk.nowSeconds() + (expiresAtMs - this.#desk.parts.clock.monotonicMs()) / 1000;
   }
@@ -115,7 +115,7 @@ export class SessionDesk {
   }
 }
 
-/** What the backend is told at the end: what the client wanted, and which session it was unless that says it too. */
+/** The body for the backend at the end: the client's payload, with the id of the session unless the payload has one. */
 function farewellOf(id: string, payload: unknown): object {
   if (isMembers(payload)) return { session_id: id, ...payload };
   return payload === undefined || payload === null ? { session_id: id } : { session_id: id, payload };

@@ -9,7 +9,7 @@ function readMembers(value: unknown): Members {
   return value;
 }
 
-/** A worker with a session that was opened with this payload, and what its backend was told at the end. */
+/** A worker with a session that was opened with this payload, and the bodies that its backend got at the end. */
 async function aSession(t: TestContext, payload: Readonly<Record<string, unknown>>) {
   const farewells: unknown[] = [];
   const place = await aReadyWorker(t, (request, response) => {
@@ -32,7 +32,7 @@ async function aSession(t: TestContext, payload: Readonly<Record<string, unknown
   return { ...place, farewells, opened, session_auth, post, own, work };
 }
 
-test("a client gets its session back as it opened it, to the letter", async (t) => {
+test("a client gets its session back exactly as it opened it", async (t) => {
   const payload = { lifetime: 30, on_close_route: "/bye", on_close_payload: { a: 1 } };
   const { url, clock, opened, session_auth, post, own } = await aSession(t, payload);
   const { body } = await post(`${url}/session/get`, own);
@@ -49,7 +49,7 @@ test("a session that was opened without a lifetime has a minute", async (t) => {
   assert.deepEqual([body["lifetime"], body["on_close_route"], body["on_close_payload"]], [60, null, null]);
 });
 
-test("each request adds a lifetime to the session, and whoever looks at it has one from then on", async (t) => {
+test("each request adds a lifetime to the session, and a look at it leaves at least one", async (t) => {
   const { url, clock, post, own, work } = await aSession(t, { lifetime: 10 });
   const left = async () => {
     const { body } = await post(`${url}/session/get`, own);
@@ -67,7 +67,7 @@ test("each request adds a lifetime to the session, and whoever looks at it has o
   assert.equal(await left(), 10);
 });
 
-test("whether a session is alive is said of both, and to its client only", async (t) => {
+test("a client learns if its session is alive, and no other client learns it", async (t) => {
   const { url, post, own } = await aSession(t, { lifetime: 10 });
   const health = (changes: object) => post(`${url}/session/health`, { ...own, ...changes });
   assert.deepEqual(await health({}), { status: 200, body: { ok: true } });
@@ -89,7 +89,7 @@ test("the program beside the worker ends a session without TLS, and does nothing
   assert.equal(await work(), 410);
 });
 
-test("what a client wants its backend to be told at the end is passed on, whatever it is", async (t) => {
+test("any payload that a client gives for the end reaches the backend", async (t) => {
   const { url, farewells, post, own } = await aSession(t, { on_close_route: "/bye", on_close_payload: ["a", "list"] });
   await post(`${url}/session/end`, own);
   assert.deepEqual(farewells, [{ session_id: "session-1", payload: ["a", "list"] }]);

@@ -5,7 +5,7 @@ import type { Entry } from "./workload.ts";
 export type Session = {
   readonly id: string;
   readonly auth: AuthData | undefined;
-  /** The same as its client sent it, who may ask for it back. */
+  /** `auth` exactly as its client sent it, for clients that ask for it back. */
   readonly authData: unknown;
   readonly lifetimeMs: number;
   /** Seconds since 1970. */
@@ -17,10 +17,10 @@ export type Session = {
   expiresAtMs: number;
 };
 
-/** The longest that a session may be asked for, and the longest that one is kept which is not used. */
+/** The longest lifetime that a client may ask for, and the longest time that an unused session is kept. */
 export const KEPT_MS_MAX = 30 * 24 * 3_600_000;
 
-/** Sessions of this worker; time is the monotonic clock's, since the other may be set while they last. */
+/** Sessions of this worker. Times are those of the monotonic clock, since the wall clock may be set while they last. */
 export class Sessions {
   readonly #sessions = new Map<string, Session>();
 
@@ -32,23 +32,23 @@ export class Sessions {
     this.#sessions.set(session.id, session);
   }
 
-  /** One that has not expired. */
+  /** A session that has not expired. */
   find(id: string, nowMs: number): Session | undefined {
     const session = this.#sessions.get(id);
     return session === undefined || session.expiresAtMs <= nowMs ? undefined : session;
   }
 
-  /** Each request adds a lifetime; however many there were, it ends once nobody has come for `KEPT_MS_MAX`. */
+  /** Adds a lifetime for a request; the end is at most `KEPT_MS_MAX` from now. */
   extend(session: Session, nowMs: number): void {
     session.expiresAtMs = Math.min(session.expiresAtMs + session.lifetimeMs, nowMs + KEPT_MS_MAX);
   }
 
-  /** Whoever looks at it again and again keeps it, and adds nothing to what it has. */
+  /** Extends the session to one lifetime from now if it has less; repeated looks add nothing. */
   keep(session: Session, nowMs: number): void {
     session.expiresAtMs = Math.max(session.expiresAtMs, nowMs + session.lifetimeMs);
   }
 
-  /** Whether it was there. */
+  /** Removes a session; false if there was none. */
   remove(id: string): boolean {
     return this.#sessions.delete(id);
   }
@@ -64,7 +64,7 @@ export class Sessions {
   }
 }
 
-/** Only whoever opened a session may look at it or end it. */
+/** Only the client that opened a session may look at it or end it. */
 export function isOpener({ auth }: Session, given: AuthData | undefined): boolean {
   return auth === undefined || isDeepStrictEqual(auth, given);
 }

@@ -15,11 +15,11 @@ const pemOf = ({ publicKey }: ReturnType<typeof makeKey>) => String(publicKey.ex
 const sign = ({ privateKey }: ReturnType<typeof makeKey>, url: string) =>
   createSign("sha256").update(signedText(url)).sign(privateKey, "base64");
 
-test("the text that is signed is to the byte what the server signs, for any URL", () => {
+test("the signed text equals the server's to the byte, for any URL", () => {
   fc.assert(fc.property(fc.string({ unit: "binary" }), (url) => assert.equal(signedText(url), signedByServer(url))));
 });
 
-test("what the server signs is good here", async () => {
+test("a signature of the server is accepted here", async () => {
   const signer = new UrlSigner(await createSigningKey(), 10);
   const key = new SigningKey(() => Promise.resolve(signer.publicKeyPem), new ManualClock());
   for (const url of ["https://192.0.2.1:20000", "http://[2001:db8::1]:3000", 'http://ü"\u007f/\n']) {
@@ -27,7 +27,7 @@ test("what the server signs is good here", async () => {
   }
 });
 
-test("the key is fetched once, and again when a signature says that it has changed, however many are bad", async () => {
+test("the key is fetched once, and again when a signature suggests a new key, but not for each of many bad ones", async () => {
   const [first, second] = [makeKey(), makeKey()];
   const clock = new ManualClock();
   let current = first;
@@ -47,7 +47,7 @@ test("the key is fetched once, and again when a signature says that it has chang
   assert.equal(await key.verify(`${url}0`, sign(second, url)), "bad");
 });
 
-test("without a key nothing is good", async () => {
+test("without a key no signature is accepted", async () => {
   const key = new SigningKey(() => Promise.resolve(undefined), new ManualClock());
   assert.equal(await key.verify("http://a", "AAAA"), "unknown");
   const broken = new SigningKey(() => Promise.resolve("<html>"), new ManualClock());

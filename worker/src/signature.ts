@@ -9,7 +9,7 @@ export function signedText(url: string): string {
   return `{\n    "url": ${escaped}\n}`;
 }
 
-/** After a signature that the key refuses, another key is looked for, but not for each of many bad ones. */
+/** After a refused signature a new key is fetched, but not for each of many bad signatures. */
 const FETCH_AGAIN_AFTER_MS = 10_000;
 
 /** The server's key: fetched once, and again when it seems to have changed. */
@@ -26,7 +26,7 @@ export class SigningKey {
     this.#clock = clock;
   }
 
-  /** `unknown`: no key is to be had, so nobody can say. */
+  /** Checks a signature; `unknown` if no server gave its key. */
   async verify(url: string, signature: string): Promise<"good" | "bad" | "unknown"> {
     if (this.#isGood(url, signature)) return "good";
     if (await this.#renew()) return this.#isGood(url, signature) ? "good" : "bad";
@@ -38,7 +38,7 @@ export class SigningKey {
     return verify("sha256", Buffer.from(signedText(url), "latin1"), this.#key, Buffer.from(signature, "base64"));
   }
 
-  /** Whether there is another key now. */
+  /** Fetches the key; true if it differs from the present one. */
   #renew(): Promise<boolean> {
     this.#fetching ??= this.#fetch().finally(() => {
       this.#fetching = undefined;

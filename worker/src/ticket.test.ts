@@ -7,7 +7,7 @@ import { Tickets, ticketText } from "../../server/src/domains/serverless/routing
 import { aReadyWorker, authFor } from "../test/place.ts";
 import { isTicketGood } from "./ticket.ts";
 
-test("a signature alone is not enough: each request is vouched for with its endpoint, number, cost and time", async (t) => {
+test("a signature alone is not enough: the ticket covers endpoint, number, cost and time of each request", async (t) => {
   const { ask, url, clock } = await aReadyWorker(t, (_request, response) => void response.end("done"));
   const own = authFor(url, { expires_at: epochSeconds(clock) + 300 });
   const forgeries = { endpoint: "other", cost: 1, reqnum: 9, request_idx: 9, expires_at: epochSeconds(clock) + 9_999 };
@@ -27,7 +27,7 @@ test("a signature alone is not enough: each request is vouched for with its endp
   assert.equal((await ask("/work", { auth: { ...fresh } })).status, 200);
 });
 
-test("the worker takes what the server issues for it, whatever the endpoint is called, and no other worker does", () => {
+test("the worker takes a ticket of the server for any endpoint name, and no other worker takes it", () => {
   const tickets = new Tickets({ clock: new ManualClock(), tokenOf: (id) => `token ${id}` });
   const workerId = asId<InstanceId>(7);
   fc.assert(
@@ -40,7 +40,7 @@ test("the worker takes what the server issues for it, whatever the endpoint is c
         const url = "http://192.0.2.7:30007";
         const issued = tickets.issue({ endpoint, cost }, { workerId, url, cost, reqnum, requestIdx: idx });
         const said = { endpoint, url, cost, reqnum, request_idx: idx, ...issued };
-        // What clients pass on was JSON on its way.
+        // Clients pass the fields on as JSON.
         const { request_idx: requestIdx, expires_at: expiresAt, ...rest } = JSON.parse(JSON.stringify(said));
         const auth = { ...rest, requestIdx, expiresAt, signature: "" };
         assert.ok(isTicketGood(auth, "token 7"), ticketText(said));

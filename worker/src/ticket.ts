@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { AuthData } from "./routed-request.ts";
 
 /**
- * Whether the server gave exactly this request to the worker whose token this is: endpoint, worker, cost, number and time
- * are vouched for by one HMAC-SHA256 (docs/workers.md).
+ * True if the server gave exactly this request to the worker with this token: one HMAC-SHA256 covers endpoint,
+ * worker, cost, number and time (docs/workers.md).
  */
 export function isTicketGood(auth: AuthData, token: string): boolean {
   const { endpoint, url, cost, reqnum, requestIdx, expiresAt, ticket } = auth;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Turns } from "./turns.ts";
 
-test("never more than allowed work at a time, in the order of their coming, and whoever leaves costs nobody a turn", async () => {
+test("no more requests than allowed work at a time, in order of arrival, and one that leaves costs no other its turn", async () => {
   const visitor = fc.record({ leaves: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(visitor, { maxLength: 20 }), async (atOnce, visitors) => {

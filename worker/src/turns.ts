@@ -1,4 +1,4 @@
-/** Lets so many work at a time; who comes later waits, first come first served. */
+/** Limits the number of concurrent requests; later ones wait, first come first served. */
 export class Turns {
   readonly #atOnce: number;
   #working = 0;
@@ -8,7 +8,7 @@ export class Turns {
     this.#atOnce = atOnce;
   }
 
-  /** Whether the turn was taken, which then has to be given back; false when the signal came first. */
+  /** Waits for a turn; true if it was taken and has to be given back, false when the signal came first. */
   take(signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);
     if (this.#working < this.#atOnce) {

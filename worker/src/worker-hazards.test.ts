@@ -1,4 +1,4 @@
-// What goes wrong around a worker: backends that end first, clients that come twice, clocks that are set, full disks.
+// Hazards around a worker: backends that end first, clients that send twice, clocks that are set, full disks.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { RequestListener, ServerResponse } from "node:http";
@@ -42,7 +42,7 @@ test("a backend that ends while the container ends is no failure of the worker",
   );
 });
 
-test("a backend that says nothing fails when it has nothing to do, and not while it is at work", async (t) => {
+test("a silent backend fails when it has nothing to do, and not while it is at work", async (t) => {
   const waiting: ServerResponse[] = [];
   let isBlocked = false;
   const { ask, server, pass, clock } = await aReadyWorker(t, (request, response) => {
@@ -63,13 +63,13 @@ test("a backend that says nothing fails when it has nothing to do, and not while
   );
 });
 
-test("of the same request that comes twice at once only one is served", async (t) => {
+test("only one of several concurrent copies of a request is served", async (t) => {
   let count = 0;
   const { ask } = await aReadyWorker(t, (request, response) => {
     if (request.url === "/work") count += 1;
     well(request, response);
   });
-  // Both wait for the server's key.
+  // All copies wait for the server's key.
   const answers = await Promise.all([ask("/work"), ask("/work"), ask("/work")]);
   assert.deepEqual(
     answers.map(({ status }) => status).toSorted((a, b) => a - b),
@@ -78,7 +78,7 @@ test("of the same request that comes twice at once only one is served", async (t
   assert.equal(count, 1);
 });
 
-test("a session is served in the place that it keeps, whatever else is refused, and opens no other", async (t) => {
+test("a session is served in its own place even when the worker refuses other requests, and opens no other session", async (t) => {
   const { ask, url } = await aReadyWorker(t, well);
   const auth = { cost: 5_000 };
   assert.equal((await ask("/session/create", { auth, payload: { lifetime: 60 } })).status, 201);
@@ -120,7 +120,7 @@ test("a backend that closes a connection when it is used again fails no request"
   }
 });
 
-test("what the backend refuses is passed on, and is no work that was served", async (t) => {
+test("a refusal of the backend is passed on, and does not count as served work", async (t) => {
   const { ask, server, pass } = await aReadyWorker(t, (request, response) => {
     response.writeHead(request.url === "/health" ? 200 : 404).end("no such model");
   });
@@ -132,7 +132,7 @@ test("what the backend refuses is passed on, and is no work that was served", as
   assert.ok(server.statuses.every((status) => status["cur_perf"] === 0));
 });
 
-test("a benchmark that cannot be kept is measured, and what another worker measured is not believed", async (t) => {
+test("a benchmark result that cannot be stored is measured, and that of another worker is not used", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "berth-worker-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const kept = path.join(folder, "kept.json");

@@ -8,7 +8,7 @@ import { connect } from "node:tls";
 import { aSelfSignedCertificate } from "../../test/support/self-signed.ts";
 import { aReadyWorker, authFor, echo } from "../test/place.ts";
 
-test("with a certificate, and told to use it, it answers over TLS", async (t) => {
+test("a worker with a certificate, and the setting for it, answers over TLS", async (t) => {
   const certificate = aSelfSignedCertificate("worker.test");
   const { url } = await aReadyWorker(t, echo, { certificate, variables: { USE_SSL: "true" } });
   assert.equal(new URL(url).protocol, "https:");
@@ -24,7 +24,7 @@ test("with a certificate, and told to use it, it answers over TLS", async (t) =>
   assert.deepEqual([answer.statusCode, await text(answer)], [200, "/work {}"]);
 });
 
-test("a certificate that is renewed while the worker runs is what it answers with, and a broken one is not", async (t) => {
+test("a renewed certificate is used while the worker runs, and a broken one is not", async (t) => {
   const [first, next] = [aSelfSignedCertificate("first.test"), aSelfSignedCertificate("next.test")];
   let present = first;
   const { url, pass, log } = await aReadyWorker(t, echo, {

@@ -7,7 +7,7 @@ import { until } from "../../test/support/until.ts";
 import { workerImage } from "../../test/support/worker-image.ts";
 import { authFor, RecordingServer, TOKEN } from "../test/place.ts";
 
-test("a worker in a container reports through its host, serves a signed request, and finishes what it has when it is stopped", async (t) => {
+test("a worker in a container reports through its host, serves a signed request, and finishes its requests when it is stopped", async (t) => {
   const image = await workerImage();
   const agent = await RealAgent.start(`worker-e2e-${process.pid}`, ["--port-range", "27860-27880"]);
   t.after(() => agent.close());
@@ -25,7 +25,7 @@ test("a worker in a container reports through its host, serves a signed request,
   await until("it is ready", () => recording.statuses.some((status) => Number(status["loadtime"]) > 0));
   const ready = recording.last;
   assert.deepEqual([ready["id"], ready["mtoken"], ready["url"], ready["error_msg"]], [7, TOKEN, url, ""]);
-  // As much as the backend does at most, and less where it had to wait for the machine.
+  // The most that the backend can do, or less where it had to wait for the machine.
   assert.ok(Number(ready["max_perf"]) > 0 && Number(ready["max_perf"]) <= 51, JSON.stringify(ready));
 
   const ask = (idx: number, units: number, changes: Readonly<Record<string, unknown>> = {}) =>

@@ -22,7 +22,7 @@ function held(): { readonly listener: RequestListener; readonly waiting: ServerR
   return { listener, waiting };
 }
 
-test("a worker reports while it loads, says once that it is ready, and again every ten seconds", async (t) => {
+test("a worker reports while it loads, reports once that it is ready, and again every ten seconds", async (t) => {
   let isWell = false;
   const { server, clock, pass, worker } = await aWorker(t, (_request, response) => {
     response.writeHead(isWell ? 200 : 503).end();
@@ -40,7 +40,7 @@ test("a worker reports while it loads, says once that it is ready, and again eve
   assert.equal(server.statuses.filter((status) => Number(status["loadtime"]) > 0).length, 1);
 });
 
-test("a routed request reaches the backend as its payload alone, is answered as it was, and is told as done", async (t) => {
+test("a routed request reaches the backend as its payload alone, its answer is passed on, and it is reported as done", async (t) => {
   const { ask, server, pass } = await aReadyWorker(t, echo);
   const answer = await ask("/work", { payload: { a: [1, "ü"] } });
   assert.deepEqual([answer.status, answer.headers.get("x-own")], [200, "kept"]);
@@ -56,7 +56,7 @@ test("a routed request reaches the backend as its payload alone, is answered as 
   );
 });
 
-test("what the router did not give along is named, and what it did not sign for this worker is refused", async (t) => {
+test("each missing field of the router is named, and a request that is not signed for this worker is refused", async (t) => {
   const { ask, url, server } = await aReadyWorker(t, echo);
   const bare = await fetch(`${url}/work`, { method: "POST", body: JSON.stringify({ auth_data: { cost: "1", url } }) });
   assert.equal(bare.status, 422);
@@ -86,7 +86,7 @@ test("what the router did not give along is named, and what it did not sign for 
   assert.equal(server.keyFetches, 1);
 });
 
-test("whoever would wait too long is refused, and is told as rejected", async (t) => {
+test("a request that would wait too long is refused, and reported as rejected", async (t) => {
   const { listener, waiting } = held();
   const { ask, server, pass } = await aReadyWorker(t, listener);
   const first = ask("/work", { auth: { cost: 3_001 } });
@@ -100,7 +100,7 @@ test("whoever would wait too long is refused, and is told as rejected", async (t
   assert.equal((await first).status, 200);
 });
 
-test("a backend that takes one at a time is given one at a time, and who leaves the line is never begun", async (t) => {
+test("a backend that takes one request at a time gets one at a time, and one that leaves the queue is never begun", async (t) => {
   const { listener, waiting } = held();
   const { ask, server, pass } = await aReadyWorker(t, listener, { atOnce: 1 });
   const first = ask("/work");
@@ -121,7 +121,7 @@ test("a backend that takes one at a time is given one at a time, and who leaves 
   assert.equal(server.finished.find((one) => one["request_idx"] === 2)?.["work_started_at"], null);
 });
 
-test("an answer that streams comes event by event, and a client that leaves ends the backend's work", async (t) => {
+test("a streamed answer arrives event by event, and a client that disconnects ends the backend's work", async (t) => {
   const { listener, waiting } = held();
   const { ask, server, pass } = await aReadyWorker(t, listener);
   const leaving = new AbortController();
@@ -141,7 +141,7 @@ test("an answer that streams comes event by event, and a client that leaves ends
   assert.deepEqual(server.done, ["1 Cancelled"]);
 });
 
-test("a large answer comes whole, and a backend is read no faster than its client reads", async (t) => {
+test("a large answer arrives whole, and a backend is read no faster than its client reads", async (t) => {
   const size = 64 * 1024 * 1024;
   const part = Buffer.alloc(1024 * 1024, "x");
   let written = 0;
@@ -167,7 +167,7 @@ test("a large answer comes whole, and a backend is read no faster than its clien
   assert.equal(length, size);
 });
 
-test("a backend that fails gives a 500 that is told as an error, and one that stays away is told as the worker's failure", async (t) => {
+test("a failed request gets a 500 and is reported as an error, and a backend that stays away as the worker's failure", async (t) => {
   let isWell = true;
   const { ask, server, pass } = await aReadyWorker(t, (request, response) => {
     if (isWell && request.url === "/health") response.end();
@@ -181,7 +181,7 @@ test("a backend that fails gives a 500 that is told as an error, and one that st
   await pass("the failure", () => String(server.last["error_msg"]).startsWith("the backend does not answer"));
 });
 
-test("what a server does not take is told again, and nothing is lost or doubled by it", async (t) => {
+test("a report that a server refuses is sent again, without loss or duplication", async (t) => {
   const { ask, server, pass } = await aReadyWorker(t, echo);
   server.refusal = 503;
   for (const number of [1, 2, 3]) {
@@ -211,20 +211,20 @@ test("the first server that answers is enough", async (t) => {
   assert.equal(server.statuses.length, 0);
 });
 
-test("a server that takes what it is told and says nothing is given up for the next one", async (t) => {
+test("a server that accepts a message and does not answer is given up for the next one", async (t) => {
   const other = await RecordingServer.listen(t);
   const silent = await listen(t, createServer());
   const { pass } = await aWorker(t, echo, { variables: { REPORT_ADDR: `${silent}, ${other.url}` } });
   await pass("a report", () => other.statuses.length > 0);
 });
 
-test("a connection that nobody uses is kept for longer than its client keeps it", async (t) => {
+test("an idle connection is kept for longer than clients keep it", async (t) => {
   const { ask } = await aReadyWorker(t, echo);
   const [, seconds] = /timeout=(\d+)/.exec((await ask("/work")).headers.get("keep-alive") ?? "") ?? [];
   assert.ok(Number(seconds) > 60, `${seconds} s`);
 });
 
-test("told of an update by the server, and by nobody else, it finishes what it has and takes nothing new", async (t) => {
+test("only the server can announce an update; the worker then finishes its requests and takes no new ones", async (t) => {
   const { listener, waiting } = held();
   const { ask, url } = await aReadyWorker(t, listener);
   const first = ask("/work");
@@ -239,7 +239,7 @@ test("told of an update by the server, and by nobody else, it finishes what it h
   assert.equal(await (await first).text(), "done");
 });
 
-test("ending, it finishes what it has and tells it", async (t) => {
+test("a worker that ends finishes its requests and reports them", async (t) => {
   const { listener, waiting } = held();
   const { ask, server, worker, pass, url } = await aReadyWorker(t, listener);
   const first = ask("/work");
@@ -254,7 +254,7 @@ test("ending, it finishes what it has and tells it", async (t) => {
   await assert.rejects(fetch(`${url}/work`, { method: "POST" }));
 });
 
-test("a benchmark says how much it does a second, and is not repeated on the same disk", async (t) => {
+test("a benchmark measures the units a second, and is not repeated on the same disk", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "berth-worker-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const clock = new ManualClock();
@@ -298,7 +298,7 @@ test("a benchmark that fails is reported, and no request is taken", async (t) =>
   assert.equal((await ask("/work")).status, 503);
 });
 
-test("what its variables lack is reported as far as they allow, and told", async (t) => {
+test("missing variables are reported to the server as far as possible, and to the caller", async (t) => {
   const server = await RecordingServer.listen(t);
   const start = (environment: Record<string, string>) =>
     startWorker({
@@ -321,7 +321,7 @@ test("an unsecured worker takes requests of anybody", async (t) => {
   assert.equal(await answer.text(), '/work {"a":1}');
 });
 
-test("a session keeps its place until it ends or expires, for whoever opened it", async (t) => {
+test("a session keeps its place until it ends or expires, for the client that opened it", async (t) => {
   const closed: string[] = [];
   const { ask, url, server, pass } = await aReadyWorker(t, (request, response) => {
     void text(request).then((body) => {

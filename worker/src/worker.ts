@@ -24,9 +24,9 @@ export type WorkerOptions = {
   readonly backendUrl: string;
   /** Paths of the backend that requests may name. */
   readonly routes: readonly string[];
-  /** Answers below 400 once the backend can work. */
+  /** The path that answers below 400 once the backend can work. */
   readonly healthPath: string;
-  /** How the backend is measured, or what it does for certain. */
+  /** The benchmark of the backend, or its known performance. */
   readonly benchmark: Benchmark | { readonly perf: number };
   readonly calculateLoad: CalculateLoad;
   /** A request that would have to wait longer is refused. */
@@ -36,7 +36,7 @@ export type WorkerOptions = {
   /** The variables of the worker's process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly certificate: WorkerCertificate | undefined;
-  /** Reads the certificate again: its next one comes while the worker runs. */
+  /** Reads the certificate again: it is renewed while the worker runs. */
   readonly readCertificate?: () => WorkerCertificate | undefined;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -46,20 +46,20 @@ export type WorkerOptions = {
 export type WorkerCertificate = { readonly cert: string; readonly key: string };
 
 export type RunningWorker = {
-  /** Where requests come in from outside. */
+  /** The public URL for requests. */
   readonly url: string;
-  /** Whether the backend got ready; false when it failed, which was reported. */
+  /** True once the backend is ready; false when it failed, which was reported. */
   readonly ready: Promise<boolean>;
-  /** Takes no new requests, finishes those that it has, says so and ends; after `limitMs` it ends as it is. */
+  /** Takes no new requests, finishes those that it has, reports them and ends; after `limitMs` it ends at once. */
   drain(limitMs: number): Promise<void>;
 };
 
 const POLL_MS = 1_000;
 const HEALTH_EVERY_MS = 10_000;
-/** So often in a row a backend that was ready may fail to answer. */
+/** A ready backend fails after this many health checks in a row without an answer. */
 const HEALTH_FAILURES = 3;
 
-/** Stands before a backend as a worker of an endpoint group. Throws when the variables do not say which worker it is. */
+/** Serves a backend as a worker of an endpoint group. Throws when the variables do not identify the worker. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { environment: variables, certificate, clock, log } = options;
   const read = readEnvironment(variables, certificate !== undefined);
@@ -131,7 +131,7 @@ class Worker {
     return { url, ready, drain: (limitMs) => this.#drain([server, ...inner], limitMs) };
   }
 
-  /** Connections that are open go on with the certificate that they began with. */
+  /** Uses a renewed certificate for new connections; open ones keep theirs. */
   async #renewCertificate(server: SecureServer): Promise<void> {
     const { certificate, readCertificate, clock, log } = this.#options;
     let used = certificate;
@@ -149,7 +149,7 @@ class Worker {
     }
   }
 
-  /** The backend ends sessions by itself, and knows neither the certificate nor the name in it. */
+  /** The backend ends sessions without TLS, as it knows neither the certificate nor the name in it. */
   async #openInner(): Promise<readonly Server[]> {
     const { innerPort } = this.#environment;
     const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
@@ -162,7 +162,7 @@ class Worker {
       await once(server, "listening");
       return [server];
     } catch (error) {
-      // Without it sessions end by their clients and by their time, which is no reason to serve nobody.
+      // Without this port sessions end by their clients or by their time, so the worker still serves.
       this.#options.log(`no sessions can be ended at port ${innerPort}: ${describe(error)}`);
       return [];
     }
@@ -183,7 +183,7 @@ class Worker {
     }
   }
 
-  /** The server is about to make this worker anew: what is here is finished, and nothing else begun. */
+  /** The server is about to recreate this worker: it finishes its requests, and takes no new ones. */
   #update(request: IncomingMessage, response: ServerResponse): void {
     const given = request.headers.authorization ?? "";
     if (!isSame(given, `Bearer ${this.#environment.token}`)) return answer(response, 401, { error: "not the server" });
@@ -223,7 +223,7 @@ class Worker {
     return measure(benchmark, { backend, clock, log, signal, workerId });
   }
 
-  /** A backend that has ended is told to the server, which replaces this worker. */
+  /** Watches the backend, and reports its end to the server, which replaces this worker. */
   async #watch(): Promise<void> {
     const { clock, healthPath } = this.#options;
     let failures = 0;
@@ -232,7 +232,8 @@ class Worker {
       this.#suspicion = new AbortController();
       await clock.sleep(delayMs, AbortSignal.any([this.#ended.signal, this.#suspicion.signal]));
       const problem = await this.#backend.findProblem(healthPath);
-      // One that is at work may have no time to say so. Who waits for it in vain leaves, and from then on it counts.
+      // A busy backend may have no time for the check. Clients that wait in vain disconnect, and from then on it
+      // counts.
       const isBusy = problem?.isSilent === true && this.#workload.workingCount > 0;
       failures = problem === undefined || isBusy ? 0 : failures + 1;
       if (problem === undefined || failures < HEALTH_FAILURES) continue;
@@ -240,7 +241,7 @@ class Worker {
     }
   }
 
-  /** While the container ends the backend may end first, which is no failure of this worker. */
+  /** Reports a failure. While the container ends, the backend may end first, which is no failure of this worker. */
   #fail(failure: string): void {
     if (this.#isEnding) return;
     this.#options.log(failure);
@@ -270,7 +271,7 @@ class Worker {
 
 const DRAIN_POLL_MS = 50;
 const CERTIFICATE_EVERY_MS = 60_000;
-/** Longer than clients keep a connection that they do not use: of one that we close first, the next request is lost. */
+/** Longer than clients keep an idle connection: if this side closed first, the next request on it would be lost. */
 const KEEP_ALIVE_MS = 75_000;
 
 async function close(server: Server): Promise<void> {

@@ -15,7 +15,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("tell" as const), isTaken: fc.boolean() }),
 );
 
-test("reports that are taken add up to what happened, and each request is told exactly once, whatever reports fail", () => {
+test("accepted reports add up to the real counts, and each request is reported exactly once, whichever reports fail", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
       const workload = new Workload();

@@ -2,14 +2,14 @@ export type Outcome = "Success" | "Error" | "Cancelled" | "Rejected";
 
 /** A request that was taken; times are seconds since 1970, as the server reads them. */
 export type Entry = {
-  /** Undefined for one within a session: the session is what the server counts. */
+  /** The number of the request; undefined within a session, as the server counts the session. */
   readonly requestIdx: number | undefined;
   readonly load: number;
   readonly enteredAt: number;
   startedAt: number | undefined;
 };
 
-/** As `POST /delete_requests/` wants it. */
+/** A finished request in the form of `POST /delete_requests/`. */
 export type Finished = {
   readonly request_idx: number;
   readonly success: boolean;
@@ -24,7 +24,7 @@ export type Deltas = { readonly served: number; readonly received: number; reado
 
 const NOTHING: Deltas = { served: 0, received: 0, rejected: 0 };
 
-/** What a worker has to do and has done, as its reports tell it. */
+/** The present and finished work of a worker, as its reports show it. */
 export class Workload {
   readonly #entries = new Set<Entry>();
   #finished: Finished[] = [];
@@ -43,7 +43,7 @@ export class Workload {
     entry.startedAt ??= at;
   }
 
-  /** The first end counts. */
+  /** Ends an entry; only the first end counts. */
   end(entry: Entry, status: Exclude<Outcome, "Rejected">, at: number): void {
     if (!this.#entries.delete(entry)) return;
     if (status === "Success") this.#add({ served: entry.load });
@@ -78,7 +78,7 @@ export class Workload {
     return this.#deltas;
   }
 
-  /** A report of these was taken: only what came since is left. */
+  /** Subtracts the counts of a report that was taken. */
   settle(told: Deltas): void {
     this.#add({ served: -told.served, received: -told.received, rejected: -told.rejected });
   }
@@ -87,7 +87,7 @@ export class Workload {
     return this.#finished.splice(0, countMax);
   }
 
-  /** They could not be told: they are the first to be told later. */
+  /** Puts back finished requests whose report failed: the next report starts with them. */
   putBack(finished: readonly Finished[]): void {
     this.#finished = [...finished, ...this.#finished];
   }

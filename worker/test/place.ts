@@ -16,11 +16,11 @@ export type Told = Readonly<Record<string, unknown>>;
 const KEYS = generateKeyPairSync("rsa", { modulusLength: 2048 });
 export const TOKEN = "the-token-of-the-worker";
 
-/** A server that writes down what a worker tells it, and that can refuse it. */
+/** A server that records the reports of a worker, and that can refuse them. */
 export class RecordingServer {
   readonly statuses: Told[] = [];
   readonly finished: Told[] = [];
-  /** What it answers to what it is told; undefined takes it. */
+  /** The status with which it refuses reports; undefined accepts them. */
   refusal: number | undefined;
   keyFetches = 0;
   attempts = 0;
@@ -42,7 +42,7 @@ export class RecordingServer {
     return this.statuses.at(-1) ?? {};
   }
 
-  /** Requests that were told as done, by their status. */
+  /** The requests that were reported as done, with their status. */
   get done(): readonly string[] {
     return this.finished.map((one) => `${String(one["request_idx"])} ${String(one["status"])}`);
   }
@@ -63,7 +63,7 @@ export class RecordingServer {
 }
 
 export async function listen(t: TestContext, server: Server): Promise<string> {
-  // One that is closed because nobody used it may be used in the same moment, if this process stood still so long.
+  // After a pause of this process, a limit could close an idle connection in the moment that it is used.
   server.keepAliveTimeout = 0;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -83,10 +83,10 @@ export type Place = {
   readonly server: RecordingServer;
   readonly worker: RunningWorker;
   readonly url: string;
-  /** Where programs beside the worker end sessions. */
+  /** The address at which programs beside the worker end sessions. */
   readonly innerUrl: string;
   readonly log: readonly string[];
-  /** Moves the time on, a second at a time, until it is so. */
+  /** Moves the time on, a second at a time, until the condition holds. */
   pass(what: string, isSo: () => unknown): Promise<void>;
   /** Sends a request as a client that was routed here. */
   ask(route: string, given?: AskOptions): Promise<Response>;
@@ -137,7 +137,7 @@ export async function aWorker(
   };
 }
 
-/** The same, once it is ready and has said so. */
+/** A worker as from `aWorker`, once it has reported to be ready. */
 export async function aReadyWorker(...given: Parameters<typeof aWorker>): Promise<Place> {
   const place = await aWorker(...given);
   assert.equal(await place.worker.ready, true);
@@ -153,7 +153,7 @@ function pass(clock: ManualClock, what: string, isSo: () => unknown): Promise<vo
   }).then(() => undefined);
 }
 
-/** What the router would give along, in the order of the requests. */
+/** The router's fields for requests, numbered in order. */
 export function authFor(url: string, changes: Readonly<Record<string, unknown>> = {}): object {
   const signature = sign("sha256", Buffer.from(signedText(url)), KEYS.privateKey).toString("base64");
   const own = { cost: 10, endpoint: "e", reqnum: 1, request_idx: 1, signature, url, expires_at: 4_102_444_800 };
@@ -163,7 +163,7 @@ export function authFor(url: string, changes: Readonly<Record<string, unknown>> 
   return { ticket: createHmac("sha256", TOKEN).update(text).digest("base64url"), ...said };
 }
 
-/** A backend that is well and gives back what it is given. */
+/** A healthy backend that answers with the body that it got. */
 export const echo: RequestListener = (request, response) => {
   void text(request).then((body) => response.writeHead(200, { "x-own": "kept" }).end(`${request.url} ${body}`));
 };
