@@ -111,7 +111,7 @@ async function takeFile<T>(
 }
 
 function brokenForm(cause: unknown): AppError {
-  return invalid("file", "file: the form broke off, or is none", "invalid_args", { cause });
+  return invalid("file", "file: the body is not a complete multipart form", "invalid_args", { cause });
 }
 
 function openForm(contentType: string): InstanceType<typeof Busboy> {

@@ -143,5 +143,5 @@ async function* readPieces(
 }
 
 export function noSuchFile() {
-  return notFound("no_such_file", "Nothing is here: the address is wrong, or its time is over, or the code is gone.");
+  return notFound("no_such_file", "There is no file here: the address is wrong or expired, or the code was deleted.");
 }

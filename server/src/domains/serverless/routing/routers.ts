@@ -216,7 +216,10 @@ export class Routers {
     this.telling.submit(finished).catch((error: unknown) => {
       // Servers that believe that the worker has such a request learn its end from reports that do not list it.
       const { endpointId } = finished;
-      this.ports.log.warn({ err: error, endpoint_id: endpointId }, "other servers could not be told of requests");
+      this.ports.log.warn(
+        { err: error, endpoint_id: endpointId },
+        "finished requests could not be reported to other servers",
+      );
     });
   }
 

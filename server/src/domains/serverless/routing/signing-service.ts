@@ -41,7 +41,7 @@ async function loadSigner({
   invariant(stored !== undefined, "there is a key once one was inserted");
   const privateKeyPem = sealer.open(stored.sealedPrivateKey, SEAL_CONTEXT);
   if (privateKeyPem === undefined) {
-    const reason = "The key that signs routes was sealed under another secret.";
+    const reason = "The key that signs routes was encrypted under another secret.";
     throw new AppError("unavailable", "route_signing_key_sealed", reason);
   }
   return new UrlSigner({ privateKeyPem, publicKeyPem: stored.publicKeyPem }, SIGNATURES_KEPT);

@@ -20,7 +20,7 @@ export function readPast({ from, to }: Pick<SimulateBody, "from" | "to">, nowMs:
   if (!(untilMs <= nowMs + SKEW_MS)) throw invalid("to", "to must be Unix seconds and not lie in the future");
   if (!(fromMs < untilMs)) throw invalid("from", "from must be Unix seconds and lie before to");
   if (fromMs < nowMs - SPAN_MAX_MS - SKEW_MS) {
-    throw invalid("from", "from: traffic is kept for seven days, so that nothing is known of an earlier time");
+    throw invalid("from", "from: traffic is kept for seven days; take a later time");
   }
   const whole = (ms: number) => Math.floor(ms / SECOND_MS) * SECOND_MS;
   return { fromMs: whole(fromMs), untilMs: Math.max(whole(untilMs), whole(fromMs) + SECOND_MS) };

@@ -47,7 +47,7 @@ export function workerModel(said: SimulateBody["worker"] = {}, measured: Measure
     const missing = Object.entries(known).flatMap(([name, value]) => (value === undefined ? name : []));
     throw invalid(
       "worker",
-      `worker: this endpoint has no worker that was measured, so say of one what it is: ${missing.join(", ")}`,
+      `worker: this endpoint has no measured worker, so these fields are needed: ${missing.join(", ")}`,
       "no_measured_worker",
       { extra: { missing } },
     );

@@ -38,7 +38,7 @@ const OPTIONS: Readonly<Record<string, Option>> = {
 };
 
 const REFUSED: Readonly<Record<string, string>> = {
-  "template-hash": "the template is said by template_hash of the worker group",
+  "template-hash": "template_hash of the worker group names the template",
   "create-volume": "a volume is on one machine; workers come and go on many",
   "link-volume": "a volume is on one machine; workers come and go on many",
   "create-from": "workers are made from an image",
