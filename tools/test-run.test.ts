@@ -89,7 +89,7 @@ test("lanes run at the same time, and each is reported in one piece, in their or
   );
 });
 
-test("what failed in any lane is named again in the end, by its place", async (t) => {
+test("a failure in any lane is named again at the end, with its place", async (t) => {
   const lanes = [
     { "a.test.mjs": `test.suite("group", () => test("a fails", () => { throw new Error("no"); }));` },
     { "b.test.mjs": `test("b passes", () => {});\ntest("b fails", () => { throw new Error("no"); });` },

@@ -27,7 +27,7 @@ export type TestRun = {
   readonly timeoutMs: number;
 };
 
-/** What a run came to: its counts, and where each test that failed stands. */
+/** The result of a run: its counts, and the place of each test that failed. */
 type Outcome = { readonly counts: Counts; readonly failed: readonly string[] };
 
 /**
@@ -67,7 +67,7 @@ async function runFiles(files: readonly string[], { concurrency, timeoutMs }: Te
   stream.on("test:summary", (summary) => {
     if (summary.file !== undefined) return; // One per file comes before the one of the whole run.
     const { passed, cancelled, skipped, todo, tests } = summary.counts;
-    // What neither passed nor was left out has failed, whatever the runner calls it.
+    // A test that neither passed nor was left out has failed, under any name that the runner gives to it.
     const leftOut = skipped + todo;
     counts = { passed, skipped: leftOut, failed: Math.max(tests - passed - leftOut, cancelled) };
   });
@@ -92,7 +92,7 @@ export async function runLanes(lanes: readonly TestRun[]): Promise<Counts> {
     const report = heldReport();
     const counting = runTests(lane, (text) => report.write(text));
     const show = whenShown.then(() => report.show());
-    // Whatever becomes of the one before, what this one said is shown.
+    // This lane's output is shown even when the lane before it failed.
     whenShown = Promise.allSettled([show, counting]).then(() => {});
     return counting;
   });

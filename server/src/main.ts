@@ -29,7 +29,7 @@ const HOSTS_POLL_MS = 20;
 
 const CLOCK_ID_MAX = 2 ** 31;
 const clock = { ...systemClock, id: randomInt(CLOCK_ID_MAX) };
-/** What was started, in order; stopped in reverse. */
+/** Functions that stop the started parts, in the order of their start; they run in reverse. */
 const stops: (() => Promise<void>)[] = [];
 let stopping: Promise<void> | undefined;
 
@@ -101,7 +101,7 @@ function publicAddress({ host }: Config): string {
   return isEveryAddress(host) ? outerAddress() : host;
 }
 
-/** Where other servers of the database reach this one, unless it is said. */
+/** The default URL at which other servers of the database reach this one. */
 function internalUrl(config: Config, url: string): string {
   return isEveryAddress(config.host) ? url.replace(/\/\/.*(?=:\d+$)/, `//${outerAddress()}`) : url;
 }
@@ -139,7 +139,7 @@ async function hostsReady(config: Config, app: BerthApp, agent: AgentProcess | u
     if (app.gateway.connectedCount >= expected) break;
     await clock.sleep(HOSTS_POLL_MS);
   }
-  // Read anew instead of waiting for the notification: a host whose devices are all rented has no offer to wait for.
+  // Read at once: no notification comes for a host whose devices are all rented, as it has no offer.
   await Promise.all([app.offers.load(), app.space.load()]);
 }
 

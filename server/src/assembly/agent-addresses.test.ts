@@ -39,7 +39,7 @@ function toldTo(host: FakeHost): ServerList {
   return welcome?.servers ?? assert.fail("it was told of no servers");
 }
 
-/** What an agent makes of it. */
+/** The addresses that an agent knows after a server told it this list. */
 function known(home: TestApp, credential: string, told: ServerList): KnownServers {
   let kept: KeptServers | undefined;
   const store = { load: () => kept, save: (servers: KeptServers) => (kept = servers) };
@@ -53,7 +53,7 @@ function known(home: TestApp, credential: string, told: ServerList): KnownServer
   return servers;
 }
 
-/** What a server answers to a handshake: its status, and whether it is the server that the address promises. */
+/** A server's answer to a handshake: its status, and whether it is the server that the address promises. */
 async function knock({ origin }: TestApp, headers: Readonly<Record<string, string>>) {
   const socket = new WebSocket(`ws://${origin}/agent`, { headers });
   socket.on("error", () => {});

@@ -24,7 +24,7 @@ export type AgentOptions = {
 };
 
 export type AgentProcess = {
-  /** Whether it gave up because this machine cannot be a host. */
+  /** True once the agent gave up because this machine cannot be a host. */
   readonly hasGivenUp: () => boolean;
   stop(): Promise<void>;
 };

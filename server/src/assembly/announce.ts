@@ -11,7 +11,7 @@ export type Standing = {
   readonly isAgentGivenUp: boolean;
 };
 
-/** What a person reads when the service is ready: one line for programs, then what to do next. */
+/** The text printed when the service is ready: one line for programs, then the next steps for a person. */
 export function readyText(config: Config, standing: Standing): string {
   const { url } = standing;
   return [

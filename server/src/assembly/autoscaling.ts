@@ -14,13 +14,13 @@ type Means = {
   readonly desk: OrderDesk;
   readonly routers: Routers;
   readonly search: (query: Readonly<Record<string, unknown>>) => readonly OfferRecord[];
-  /** Where workers report to; undefined where their hosts' agents say so. */
+  /** The address to which workers report; undefined where the agents of their hosts tell it. */
   readonly reportAddress: string | undefined;
   /** How long reports that say nothing new are gathered. */
   readonly gatherMs: number;
 };
 
-/** What gives endpoints the workers that they need, and hears how these do. */
+/** The loop that gives endpoints the workers they need, and the receiver of these workers' reports. */
 export function createAutoscaling(means: Means): { readonly autoscaler: Autoscaler; readonly reports: WorkerReports } {
   const { secret, routers, clock } = means;
   const keyOf = instanceKeyMaker(secret);

@@ -9,7 +9,7 @@ import { countEndpointGroupsOf } from "../domains/serverless/index.ts";
 import { countStorageOf } from "../domains/supply/volumes/index.ts";
 import { countOpenRequestsOf } from "../domains/rental/queue/index.ts";
 
-/** What an account has besides credit, in words: what must be gone before the account can be. */
+/** The account's belongings besides credit, in words: each must be gone before the account can be deleted. */
 export async function listBelongings(db: Reader, now: Date, userId: UserId): Promise<readonly string[]> {
   const instances = await countInstancesOf(db, userId);
   const { volumes, networkDisks } = await countStorageOf(db, userId);

@@ -31,7 +31,7 @@ type Listening = {
   readonly autoscaler: Autoscaler;
 };
 
-/** What each notification of the database leads to. */
+/** The handler of each notification channel of the database. */
 export function createChannels(listening: Listening): ReadonlyMap<string, ChannelHandler> {
   const { identities, offers, space, gateway, loops, matcher, routers, autoscaler } = listening;
   const pushes: ChannelHandler = {
@@ -66,7 +66,7 @@ export function createChannels(listening: Listening): ReadonlyMap<string, Channe
           const [machineId = 0, sessionNumber = 0] = payload.split(" ").map(Number);
           gateway.supersede({ machineId: asId<MachineId>(machineId), sessionNumber });
         },
-        // What comes on a connection that is over is not stored, and ends it.
+        // A message on a connection that has ended is not stored, and ends the connection.
         onGap: () => {},
       },
     ],

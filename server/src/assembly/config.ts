@@ -37,9 +37,9 @@ export type Config = {
   readonly seller: Seller;
   /** How cards are charged and hosts are paid. */
   readonly payments: PaymentSettings;
-  /** Where other servers of this database reach this one; undefined is where it listens. */
+  /** The URL at which other servers of this database reach this one; undefined means the address it listens on. */
   readonly internalUrl: string | undefined;
-  /** Where agents may reach this server, as they are told; none leaves each agent at the server at which it joined. */
+  /** Addresses of this server as agents are told them; an empty list leaves each agent at the server that it joined. */
   readonly agentAddresses: readonly string[];
   /** The secret of this database is lost: go on with another one, without what the lost one sealed. */
   readonly isSecretReplaced: boolean;
@@ -49,13 +49,13 @@ export type Config = {
   readonly isAdminKeyReplaced: boolean;
   /** The most that hosts may ask for traffic and storage. */
   readonly priceCeilings: PriceCeilings;
-  /** What traffic may cost of instances whose renters set no limit. */
+  /** The most that traffic of an instance may cost while its renter has set no limit. */
   readonly trafficRules: TrafficRules;
   /** Worth of storage that an account may keep unpaid beyond the least time, in nano-dollars. */
   readonly arrearsLimit: bigint;
   /** How many instances and volumes one account may have at a time. */
   readonly accountLimits: AccountLimits;
-  /** Whether anybody who reaches the server may make an account. */
+  /** True when anybody who reaches the server may make an account. */
   readonly isSignupOpen: boolean;
   readonly notifications: {
     /** The mail server for notifications, and whom they come from; undefined for none. */
@@ -79,7 +79,7 @@ const ARREARS_DOLLARS_MAX = 10_000;
 const ACCOUNT_COUNT_MAX = 100_000;
 const CARD_HOLD_DAYS_MAX = 365;
 const TAX_PPM_MAX = 500_000;
-/** Of one server: its own, and those of load balancers before it. */
+/** Addresses of one server: its own, and those of load balancers in front of it. */
 const AGENT_ADDRESSES_MAX = 4;
 const [LEASE_SECONDS_MIN, LEASE_SECONDS_MAX] = [20, 86_400];
 

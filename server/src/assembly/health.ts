@@ -19,7 +19,7 @@ export type HealthPorts = {
   readonly freeBytes: () => Promise<number | undefined>;
 };
 
-/** Whether the process answers, and whether the database, the disk and the loops that it needs work. */
+/** Registers the health check: the process answers; database, disk and the loops that the server needs work. */
 export function registerHealth({ app, database }: HttpScope, { loops, freeBytes }: HealthPorts): void {
   const Answer = model("Health", { status: Type.String() });
   app.get(

@@ -13,7 +13,7 @@ const CHUNKS_UNDER_WAY = 4;
 const BITS_PER_BYTE = 8;
 const BITS_PER_MS_AND_MBPS = 1_000;
 
-/** What was carried between server and machine; `down` is towards the machine. */
+/** The measured speed of an uplink between server and machine; `down` is towards the machine. */
 export type MeasuredSpeed = { readonly upMbps: number; readonly downMbps: number };
 
 /**

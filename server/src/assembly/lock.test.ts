@@ -34,7 +34,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-test("of several processes at once exactly one gets the data directory, and the others learn which", async (t) => {
+test("exactly one of several processes gets the data directory, and the others learn which", async (t) => {
   const directory = await temporaryDirectory(t);
   const rivals = await Promise.all([1, 2, 3, 4].map(() => startRival(t, directory)));
   const winners = rivals.filter(({ answer }) => answer === "locked");

@@ -39,7 +39,7 @@ function socketName(realDirectory: string): string {
 function listen(name: string): Promise<net.Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = net.createServer((socket) => {
-      socket.on("error", () => {}); // Whoever asked went away.
+      socket.on("error", () => {}); // The process that asked has gone away.
       socket.end(String(process.pid));
     });
     server.once("error", (error) => (errorCode(error) === "EADDRINUSE" ? resolve(undefined) : reject(error)));

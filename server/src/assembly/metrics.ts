@@ -93,7 +93,7 @@ function registerGpuFigures({ kysely }: Database, registers: readonly Registry[]
   });
 }
 
-/** What reconciliation and audits found, by all processes together. */
+/** Registers the counts of findings of reconciliation and audits, over all processes. */
 function registerFindings({ kysely }: Database, registers: readonly Registry[]): void {
   new Gauge({
     name: "berth_reconciliation_findings",

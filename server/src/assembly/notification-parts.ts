@@ -21,7 +21,7 @@ import type { Loop } from "../base/loop-driver.ts";
 
 /** How notifications leave this installation. */
 export type NotificationSettings = {
-  /** Undefined where no mail server is set up. */
+  /** The mail server's settings; undefined when none is set up. */
   readonly mail?: MailSettings | undefined;
   /** Webhooks may be called on this network, and without TLS. */
   readonly isPrivateAllowed?: boolean;
@@ -37,7 +37,7 @@ type Means = {
   readonly sealer: Sealer;
 };
 
-/** What carries notifications, and what their routes need. */
+/** Creates the carriers of notifications and the services that their routes need. */
 export function createNotificationParts(
   means: Means,
   {
@@ -47,10 +47,10 @@ export function createNotificationParts(
   }: NotificationSettings,
 ): {
   readonly deliverer: Deliverer;
-  /** What brings notifications and mails to people. */
+  /** Loops that deliver notifications and mails. */
   readonly deliveryLoops: readonly Loop[];
   readonly ports: NotificationPorts;
-  /** Undefined where no mail server is set up. */
+  /** Puts a mail into the outbox; undefined when no mail server is set up. */
   readonly queueMail: QueueMail | undefined;
 } {
   const { clock, random, sealer } = means;

@@ -14,7 +14,7 @@ import { resolveLaunch } from "../domains/rental/templates/index.ts";
 const MARKER = "canary7f3a9c2e5b";
 const marked = (kind: string) => `${MARKER}-${kind}`;
 
-/** Where the marker lies in clear: `table.column` of every column of every table, whatever its type. */
+/** Places that hold the marker in clear text: `table.column`, over all columns of all tables and all types. */
 async function placesOf({ env }: TestApp, word: string): Promise<readonly string[]> {
   const { rows: columns } = await env.pool.query<{ table_name: string; column_name: string }>(
     `select table_name, column_name from information_schema.columns join information_schema.tables using (table_schema, table_name)
@@ -112,7 +112,7 @@ test("no variable, script or argument of anything that is rented lies in clear, 
   assert.deepEqual(await placesOf(world, MARKER), ["template_versions.content", "templates.content"]);
 });
 
-test("what was stored before it was sealed goes on working, and is sealed once by however many servers", async (t) => {
+test("secrets stored in clear text go on working, and several servers encrypt them only once", async (t) => {
   const world = await testApp(t);
   const { pool } = world.env;
   const [owner, user] = [await world.caller({ dollars: 0 }), await world.caller()];
@@ -161,7 +161,7 @@ test("what was stored before it was sealed goes on working, and is sealed once b
   assert.equal(envOf(host, id).get("TOKEN"), marked("variable"));
 });
 
-/** What their owner sees of the settings that are sealed. */
+/** The owner's view of the settings that are encrypted. */
 async function records(world: TestApp, user: TestCaller, { id, hash }: { readonly id: number; readonly hash: string }) {
   const { extra_env, onstart, image_args } = await show(world, user, id);
   const get = async (url: string) => (await world.call({ url, secret: user.secret })).body;

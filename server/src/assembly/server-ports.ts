@@ -16,7 +16,7 @@ type Means = {
   readonly leaseMs: number;
 };
 
-/** What happens to agents' connections when servers come and go. */
+/** The handling of agents' connections when servers come and go. */
 export function serverPorts({ gateway, server, leaseMs }: Means): ServerPorts {
   return {
     release: async (tx, ids) => (await disconnectServers(tx, ids)).length,

@@ -24,7 +24,7 @@ async function twoServers(t: TestContext) {
   return { one: await start("one"), two: await start("two"), start, ...shared };
 }
 
-/** What came on a stream, as texts. */
+/** The texts received on a stream so far. */
 function heardOn(socket: WebSocket): string[] {
   const heard: string[] = [];
   socket.on("error", () => {});

@@ -163,7 +163,7 @@ test("logs, commands and snapshots asked of one server reach a host of another o
   }
 });
 
-test("what a server did in the background before it died another one does from the next minute on", async (t) => {
+test("background work of a server that died is done by another one from the next minute on", async (t) => {
   const { one, two, clock, env } = await twoServers(t);
   const host = await two.host();
   const user = await two.caller();

@@ -51,7 +51,7 @@ export function asParameters(part: unknown): Parameters {
   return typeof part === "object" && part !== null && !Array.isArray(part) ? (part as Parameters) : {};
 }
 
-/** Whether this key may call this operation at all. Undefined means yes; constraints are a second look, at the body. */
+/** The refusal of an operation that this key may not call, if any. Constraints are checked later, on the body. */
 export function refuseOperation(identity: Identity, access: RouteAccess): AppError | undefined {
   const { operation } = access;
   const permission = requiredOf(access);
@@ -112,7 +112,7 @@ export function isUnscopedAdmin({ isAdmin, permissions, instanceId }: Identity):
   return isAdmin && permissions === undefined && instanceId === undefined;
 }
 
-/** What a caller with a key needs. */
+/** The permission that a caller with a key needs for this route. */
 function requiredOf({ permission, keyPermission }: RouteAccess): PermissionCategory | "public" | "any" | "admin" {
   return permission === "optional" ? (keyPermission ?? "public") : permission;
 }
@@ -142,7 +142,7 @@ export function satisfies(value: unknown, comparison: string, bound: string | nu
   return comparison === "gte" && left >= right;
 }
 
-/** NaN, which compares with nothing, for whatever is not a number or the text of one. */
+/** The value as a number; NaN, which compares with nothing, for a value that is no number and no text of one. */
 export function numberOf(value: string | number | boolean): number {
   if (typeof value === "number") return value;
   return typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN;

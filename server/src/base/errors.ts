@@ -79,7 +79,7 @@ export function conflict(code: string, message: string, details: ErrorDetails = 
   return new AppError("conflict", code, message, details);
 }
 
-/** What is fine by itself and cannot be together with what is there. `field` names it, as the caller spelled it. */
+/** A value that is valid by itself but conflicts with stored state. `field` names it as the caller spelled it. */
 export function unprocessable(field: string, message: string): AppError {
   return new AppError("unprocessable", "unprocessable", message, { extra: { field } });
 }

@@ -11,7 +11,7 @@ import {
 } from "node:crypto";
 import { invariant } from "./invariant.ts";
 
-/** What facts are about. Each kind names the row that it is held against by its subject. */
+/** Kinds of facts. Each kind names the table whose row it is checked against; the subject names the row. */
 export type FactKind =
   | "origin"
   | "transfer"
@@ -41,7 +41,7 @@ export type Fact = {
   readonly kind: FactKind;
   /** The id of the row: a transfer, a cap, a payout. */
   readonly subject: string;
-  /** What the row has to say from now on. Values that JSON keeps: text, numbers, booleans, null and objects of them. */
+  /** The row's content from this fact on. Values that JSON keeps: text, numbers, booleans, null and objects of them. */
   readonly content: Readonly<Record<string, unknown>>;
   /** Who asked; the transaction's when left out. */
   readonly origin?: Origin | undefined;
@@ -50,7 +50,7 @@ export type Fact = {
 /** A fact as it is written and hashed: one line of JSON. */
 export type FactText = Pick<Fact, "kind" | "subject"> & { readonly text: string };
 
-/** What one transaction wrote. The hash of a link goes over its facts and over the hash of the link before. */
+/** The facts of one transaction. A link's hash covers its facts and the hash of the link before. */
 export type FactLink = {
   readonly number: bigint;
   readonly madeAt: Date;
@@ -90,7 +90,7 @@ export type FactSigner = {
   readonly digest: (text: string) => string;
 };
 
-/** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410). */
+/** The PKCS #8 header in front of the 32 bytes of an Ed25519 key (RFC 8410). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 
 export function createFactSigner(secret: Buffer): FactSigner {
@@ -149,7 +149,7 @@ export class FactWitness {
   }
 }
 
-/** What a process needs to write facts. */
+/** Writes the facts of one process: it holds the key and the options for that. */
 export class FactKeeper {
   readonly witness: FactWitness;
   private known: FactSigner | undefined;

@@ -15,10 +15,10 @@ export function bytesOf(diskGb: number): bigint {
   return BigInt(Math.round(diskGb * BYTES_PER_GB));
 }
 
-/** What a search says of an offer's price: dollars an hour, and per GB and month. */
+/** The price of an offer as a search shows it: dollars an hour, and dollars per GB and month. */
 export type FoundPrice = { readonly dph_base: number; readonly storage_cost: number };
 
-/** What the offer costs an hour with a disk of this size, to the nano-dollar, as it is counted when it is rented. */
+/** The offer's hourly cost with a disk of this size, in nano-dollars, counted as when it is rented. */
 export function priceFound(offer: FoundPrice, diskGb: number): Nanos | undefined {
   const [base, storage] = [parseDollars(offer.dph_base), parseDollars(offer.storage_cost)];
   if (base === undefined || storage === undefined) return undefined;

@@ -30,7 +30,7 @@ export type Identity = {
   /** Set for the key of a team: the member who holds it. */
   readonly memberId: UserId | undefined;
   readonly isAdmin: boolean;
-  /** What the key allows, within its holder's role in a team; undefined grants everything that the user may do. */
+  /** Rights of the key, within the role of its user in a team; undefined grants all rights of the user. */
   readonly permissions: PermissionDocument | undefined;
   /** Set for the key inside a container: it may touch this instance and nothing else. */
   readonly instanceId: InstanceId | undefined;
@@ -42,7 +42,7 @@ export type Identity = {
 
 export type Comparison = "eq" | "lte" | "gte";
 export type Constraints = Readonly<Record<string, Readonly<Partial<Record<Comparison, string | number | boolean>>>>>;
-/** What one child operation is narrowed to; an empty grant allows it whole. */
+/** Limits on one child operation; an empty grant allows all of it. */
 export type Grant = { readonly constraints?: Constraints };
 /** A permission document: an empty category grants all of it, a filled one its named operations. */
 export type PermissionDocument = {

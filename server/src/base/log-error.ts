@@ -46,7 +46,7 @@ function toLoggedError(error: Error, causesLeft = CAUSES_MAX): LoggedError {
   };
 }
 
-/** The fields of a log line with each error among them, under whatever key, as a log line shows it. */
+/** The fields of a log line, with each error among them, under any key, replaced by its loggable form. */
 export function withLoggedErrors(fields: Record<string, unknown>): Record<string, unknown> {
   if (!Object.values(fields).some(isError)) return fields;
   return Object.fromEntries(

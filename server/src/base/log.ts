@@ -3,7 +3,7 @@ import { withLoggedErrors } from "./log-error.ts";
 
 export type Log = Logger;
 
-/** Keys whose values never reach a log line, wherever they stand in the first three levels of an object. */
+/** Keys whose values never reach a log line, in the first three levels of an object. */
 const SECRET_KEYS = [
   "authorization",
   "api_key",

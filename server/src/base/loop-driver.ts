@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
 
-/** What one run did, in counts; shown to administrators. */
+/** Counts of the work of one run; shown to administrators. */
 export type LoopStatus = Readonly<Record<string, number | string>>;
 
 /**
@@ -57,7 +57,7 @@ export class LoopDriver {
     return [...this.runners.values()].map((runner) => runner.report());
   }
 
-  /** Whether each loop ran without failure within three of its periods. */
+  /** True while each loop has had a run without failure within its last three periods. */
   isHealthy(): boolean {
     const nowMs = this.clock.monotonicMs();
     return [...this.runners.values()].every((runner) => runner.isHealthy(nowMs));

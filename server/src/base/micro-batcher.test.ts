@@ -25,7 +25,7 @@ test("a lone request goes at once", async () => {
   assert.equal(await response, "done 1");
 });
 
-test("what arrives while a call is under way goes together in the next one, in order", async () => {
+test("requests that arrive during a call go together in the next one, in order", async () => {
   const { batcher, calls } = controlled();
   const responses = [1, 2, 3, 4].map((request) => batcher.submit(request));
   assert.equal(calls.length, 1);
@@ -107,7 +107,7 @@ test("idle waits for what is under way and for what waits behind it", async () =
   await batcher.idle();
 });
 
-test("every request gets its own answer, whatever the order of arrivals and failures", async () => {
+test("every request gets its own answer, in any order of arrivals and failures", async () => {
   const plan = fc.array(fc.record({ isPoisoned: fc.boolean(), isApart: fc.boolean() }), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(plan, fc.integer({ min: 1, max: 7 }), async (requests, maxBatch) => {

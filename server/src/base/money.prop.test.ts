@@ -34,7 +34,7 @@ test("dollars are read by their digits, not by float arithmetic", () => {
   assert.equal(parseDollars("-.5"), -500_000_000n);
 });
 
-test("what is not a decimal amount is refused", () => {
+test("a text that is no decimal amount is refused", () => {
   const refused = [Number.NaN, Infinity, -Infinity, "", ".", "1,5", "0x10", "1e999", "1e400", 1e10, "١", "1 2", "--1"];
   for (const text of refused) {
     assert.equal(parseDollars(text), undefined, String(text));

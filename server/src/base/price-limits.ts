@@ -1,11 +1,11 @@
-// How dear a thing may be. Amounts are PostgreSQL's bigint, up to nine billion dollars: nothing that is charged at once,
-// set aside or forecast may come near that, whatever prices and sizes are asked for together. A line of running time or
-// storage is of one day at most; the fastest line that is believed carries no more than a million GB in that time.
+// Upper limits of prices. Amounts are PostgreSQL's bigint, up to nine billion dollars: no amount that is charged at once,
+// set aside or forecast may come near that, with all prices and sizes at their limits. A charge line of running time or
+// storage covers one day at most; the fastest uplink that the server believes carries at most a million GB in that time.
 import { nanos } from "./money.ts";
 
-/** Of one device for an hour. */
+/** The highest price of one device, in dollars an hour. */
 export const HOUR_PRICE_DOLLARS_MAX = 10_000;
-/** Of a GB: stored for a month, sent or received. */
+/** The highest price of a GB, in dollars: stored for a month, sent or received. */
 export const GB_PRICE_DOLLARS_MAX = 1_000;
-/** Of all that one instance or volume stores, for a month: what a million GB cost at the largest price. */
+/** The most that the storage of one instance or volume may cost a month: a million GB at the highest price. */
 export const STORAGE_NANOS_PER_MONTH_MAX = nanos(1_000_000_000_000_000_000n);

@@ -79,7 +79,7 @@ test("an IPv6 address is public when it is global unicast outside of every speci
   );
 });
 
-test("an IPv4 address in the clothes of IPv6 is never public, whatever it is", () => {
+test("an IPv4 address written as an IPv6 address is never public", () => {
   const prefixes = [0n, 0xffffn << 32n, 0xffff0000n << 32n, 0x64ff9bn << 96n, 0x2002n << 112n];
   fc.assert(
     fc.property(fc.constantFrom(...prefixes), fc.bigInt({ min: 0n, max: 0xffffffffn }), (prefix, address) => {
@@ -90,7 +90,7 @@ test("an IPv4 address in the clothes of IPv6 is never public, whatever it is", (
   assert.equal(isPublicAddress("::ffff:8.8.8.8"), false);
 });
 
-test("what is no address, or names an interface, is not public", () => {
+test("a text that is no address, or names an interface, is not public", () => {
   for (const text of [
     "",
     "example.com",

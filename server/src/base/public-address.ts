@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** What is reserved, private, local or shared in IPv4 (IANA special-purpose registry), with multicast and broadcast. */
+/** Reserved, private, local, shared and multicast IPv4 networks (IANA special-purpose registry), and broadcast. */
 const REFUSED_IPV4: readonly (readonly [network: string, prefix: number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -18,7 +18,7 @@ const REFUSED_IPV4: readonly (readonly [network: string, prefix: number])[] = [
   ["224.0.0.0", 3],
 ];
 
-/** Of IPv6 only global unicast is public, without what tunnels IPv4 or is set apart: Teredo, ORCHID, examples, 6to4. */
+/** The public part of IPv6: global unicast, less IPv4 tunnels and special ranges (Teredo, ORCHID, examples, 6to4). */
 const GLOBAL_IPV6 = ["2000::", 3] as const;
 const REFUSED_IPV6: readonly (readonly [network: string, prefix: number])[] = [
   ["2001::", 23],
@@ -51,7 +51,7 @@ export function plainAddress(address: string): string {
 
 /**
  * The network that an address counts for where callers are limited: an IPv4 address stands for itself, an IPv6 one for its
- * first 64 bits, since whoever has one of these addresses has all of them.
+ * first 64 bits, since a caller with one of these addresses has all of them.
  */
 export function networkOf(address: string): string {
   const plain = plainAddress(address);

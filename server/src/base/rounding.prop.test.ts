@@ -33,7 +33,7 @@ test("the parts of a part add up to what the part was rounded to", () => {
   );
 });
 
-test("what is a multiple of the unit stays as it is, whatever stands beside it", () => {
+test("a multiple of the unit stays as it is beside any other numbers", () => {
   fc.assert(
     fc.property(parts, fc.bigInt({ min: -(10n ** 6n), max: 10n ** 6n }), (amounts, cents) => {
       assert.equal(roundToSum([...amounts, cents * CENT], CENT).at(-1), cents * CENT);

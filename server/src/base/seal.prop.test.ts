@@ -5,10 +5,10 @@ import fc from "fast-check";
 import { createSealer } from "./seal.ts";
 
 const sealer = createSealer(Buffer.alloc(32, "one"), randomBytes);
-/** Whatever a database can hold. */
+/** Any text that a database can hold. */
 const text = fc.string({ unit: "grapheme" });
 
-test("what was sealed opens in its context, and nothing of it shows", () => {
+test("an encrypted text opens in its context, and no part of it shows", () => {
   fc.assert(
     fc.property(text, text, (value, context) => {
       const sealed = sealer.seal(value, context);
@@ -70,7 +70,7 @@ test("the same text is never sealed the same way twice, and every process with t
   );
 });
 
-test("what lies in clear from before comes back as it is", () => {
+test("a text stored in clear before encryption comes back as it is", () => {
   fc.assert(
     fc.property(text, (value) => {
       fc.pre(!value.startsWith("sealed1:"));

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 
 /**
- * Passwords and secrets that have to be read back, so that no hash will do, lie sealed in the database: whoever has a
- * copy of it but not the server's secret has nothing. A seal is bound to its context, the place of the text such as
- * `secret 7 HF_TOKEN`: moved to another row it does not open.
+ * Passwords and secrets that must be read back, so that no hash will do, lie encrypted in the database: a copy of it
+ * is worth nothing without the server's secret. The encryption is bound to its context, the place of the text such as
+ * `secret 7 HF_TOKEN`: a text that is moved to another row does not open.
  */
 export type Sealer = {
   /** Each time another text, for the same input too. */

@@ -12,7 +12,7 @@ const RUNS = { numRuns: 50 };
 const storable = fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\0", ""));
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.array(fc.option(values), { maxLength: 40 });
 
-test("whatever is in an array, PostgreSQL reads it as it was, nulls and emptiness included", async (t) => {
+test("PostgreSQL reads every array as it was written, nulls and empty arrays included", async (t) => {
   const { database } = await testDatabase(t);
   const all = fc.record({
     integers: maybe(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })),
@@ -48,7 +48,7 @@ test("an array under another type than its own is refused", async (t) => {
   await assert.rejects(sql`select ${bigints([1n])}::timestamptz[]`.execute(database.kysely), { code: "42804" });
 });
 
-test("what does not fit is never cut to size", () => {
+test("a number that does not fit is refused, never cut to size", () => {
   for (const value of [0.5, Number.NaN, 2 ** 31, -(2 ** 31) - 1]) assert.throws(() => integers([value]));
   for (const value of [MAX_BIGINT + 1n, -MAX_BIGINT - 2n]) assert.throws(() => bigints([value]));
   for (const value of [0.0001, Number.NaN, Number.POSITIVE_INFINITY]) assert.throws(() => timestamps([value]));

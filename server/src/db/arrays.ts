@@ -30,7 +30,7 @@ export function bigints(values: Values<bigint>): Buffer {
   );
 }
 
-/** Of milliseconds since 1970, for timestamptz[]. */
+/** An array of milliseconds since 1970, as a value for timestamptz[]. */
 export function timestamps(valuesMs: Values<number>): Buffer {
   return encode(
     valuesMs,
@@ -51,7 +51,7 @@ export function texts(values: Values<string>): Buffer {
   return encode(values, { typeId: TYPE_IDS.text, bytesMax: utf8BytesMax(values) }, writeText);
 }
 
-/** Of JSON texts, for jsonb[]. */
+/** An array of JSON texts, as a value for jsonb[]. */
 export function jsons(values: Values<string>): Buffer {
   const bytesMax = utf8BytesMax(values) + values.length;
   return encode(values, { typeId: TYPE_IDS.jsonb, bytesMax }, (buffer, value, offset) =>
@@ -72,7 +72,7 @@ function encode<T extends string | number | bigint>(
   offset = buffer.writeInt32BE(typeId, offset);
   if (dimensions === 0) return buffer.subarray(0, offset);
   offset = buffer.writeInt32BE(values.length, offset);
-  // Where the first element is.
+  // The index of the first element.
   offset = buffer.writeInt32BE(1, offset);
   for (const value of values) {
     if (value === null || value === undefined) {

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { DatabaseConfig } from "./connect.ts";
 
-/** `onGap` runs when notifications may have been missed, so that what follows them can be read anew. */
+/** `onGap` runs when notifications may have been missed: the handler then reads its data again. */
 export type ChannelHandler = { readonly onMessage: (payload: string) => void; readonly onGap: () => void };
 
 export type Listener = { close(): Promise<void> };

@@ -5,7 +5,7 @@ import pg from "pg";
 import type { Clock } from "../base/clock.ts";
 import type { DatabaseConfig } from "./connect.ts";
 
-/** Any number that nobody else uses in this database: whoever holds it may change the schema. */
+/** The number of the advisory lock for changes of the schema; no other code uses this number in the database. */
 const LOCK_KEY = 6_205_873_411;
 const LOCK_POLL_MS = 20;
 

@@ -9,7 +9,7 @@ function aMirror(read: (keys: readonly number[]) => Promise<void>) {
   return new Mirror<number>({ clock: new ManualClock(), log, name: "rows", listAll: async () => [1, 2], read });
 }
 
-test("what is announced while it reads is read once more", async () => {
+test("a key announced during a read is read once more", async () => {
   const reads: (readonly number[])[] = [];
   const mirror = aMirror(async (keys) => {
     reads.push(keys);

@@ -2,14 +2,14 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { ChannelHandler } from "./listener.ts";
 
-/** So many are read by one set of statements and taken in between two requests. */
+/** Keys read by one set of statements, and taken in between two requests. */
 const KEYS_PER_READ = 250;
 const RETRY_MS = 500;
 
 export type MirrorDependencies<Key> = {
   readonly clock: Clock;
   readonly log: Log;
-  /** What it holds, for a log line. */
+  /** The name of the mirrored rows in a log line. */
   readonly name: string;
   /** Every key that there is to read, and every one that is held. */
   readonly listAll: () => Promise<Iterable<Key>>;
@@ -33,7 +33,7 @@ export class Mirror<Key extends number> {
   get channel(): ChannelHandler {
     return {
       onMessage: (payload) => {
-        // Whoever announces writes ids: what they name is looked up, and nothing else is done with them.
+        // A payload is a list of ids: they are looked up, and used for nothing else.
         for (const key of payload.split(",")) this.stale.add(Number(key) as Key);
         this.refreshSoon();
       },
@@ -44,7 +44,7 @@ export class Mirror<Key extends number> {
     };
   }
 
-  /** Reads everything anew. */
+  /** Reads all rows again. */
   async load(): Promise<void> {
     this.isAllStale = true;
     this.refreshSoon();
@@ -100,7 +100,7 @@ export class Mirror<Key extends number> {
       if (keys.length >= KEYS_PER_READ) break;
       keys.push(key);
     }
-    // What is announced from here on may come too late for this look and is read once more.
+    // A key announced from here on may come too late for this read, so it is read once more.
     for (const key of keys) this.stale.delete(key);
     try {
       await this.dependencies.read(keys);

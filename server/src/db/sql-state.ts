@@ -4,14 +4,14 @@ const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK_DETECTED = "40P01";
 const UNIQUE_VIOLATION = "23505";
 
-/** Whether the whole transaction may simply be run again. */
+/** True when the whole transaction may simply be run again. */
 export function isRetryableState(error: unknown): boolean {
   return (
     error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK_DETECTED)
   );
 }
 
-/** Whether the statement broke this unique constraint or index. */
+/** True when the statement broke this unique constraint or index. */
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === constraint;
 }
@@ -20,7 +20,7 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
 const TROUBLE_CLASSES = ["08", "53", "58"];
 /** Shut down by an operator, a crashed neighbour, not started yet, or read only since it is a standby. */
 const TROUBLE_STATES = ["57P01", "57P02", "57P03", "25006"];
-/** What the operating system says of a socket to a server that is away. */
+/** The operating system's error codes for a socket to a server that is away. */
 const SOCKET_CODES = [
   "ECONNREFUSED",
   "ECONNRESET",
@@ -35,7 +35,7 @@ const SOCKET_CODES = [
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
-/** Whether a statement failed because PostgreSQL is away, starting, or has no room left, and not for what it asked. */
+/** True when a statement failed because PostgreSQL is away, starting or out of room, and not because of its content. */
 export function isDatabaseTrouble(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) {
     const { code = "" } = error;

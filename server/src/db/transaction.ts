@@ -27,7 +27,7 @@ export type Tx = {
 
 const ATTEMPTS_MAX = 5;
 
-/** Thrown by work that met another transaction's effect: it must start anew, as after a serialization failure. */
+/** Thrown by work that met another transaction's effect: it runs again, as after a serialization failure. */
 export class RunAgain extends Error {
   override readonly name = "RunAgain";
 }

@@ -102,7 +102,7 @@ type Fault = NonNullable<FastifyError["validation"]>[number];
 
 function whatIsWrong(first: Fault, all: readonly Fault[]): string {
   if (first.keyword === "required") return "is required";
-  // Of a choice, each alternative says only that it was not taken.
+  // In a choice, each alternative reports only that it was not taken.
   const choices = all.filter(({ keyword, instancePath }) => keyword === "const" && instancePath === first.instancePath);
   if (first.keyword !== "const" || choices.length < 2) return first.message ?? "is not valid";
   return `must be one of ${choices.map(({ params }) => String(params["allowedValue"])).join(", ")}`;

@@ -4,7 +4,7 @@ const DEPTH_MAX = 32;
 /** The one member whose NULs are removed instead of refused: some terminals add them to public keys. */
 const NUL_FREE_MEMBER = "ssh_key";
 
-/** What PostgreSQL cannot store, and nobody means to send. */
+/** The problem with a text that PostgreSQL cannot store, and that nobody means to send. */
 function problemOf(text: string): string | undefined {
   if (text.includes("\0")) return "a NUL character";
   return text.isWellFormed() ? undefined : "half of a surrogate pair";

@@ -187,7 +187,7 @@ function protectAnswer(reply: FastifyReply): void {
   if (isPage && !reply.hasHeader("content-security-policy")) void reply.header("content-security-policy", PAGE_POLICY);
 }
 
-/** Whether the request asks for a WebSocket where the server has some: agents, their streams, and other servers that pass these on. */
+/** True for a WebSocket request at a path that has some: agents, their streams, and servers that pass these on. */
 function isForWebSockets({ headers, url = "" }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === "websocket" && /^\/(?:agent|server)(?:[/?]|$)/.test(url);
 }

@@ -161,7 +161,7 @@ test("bytes come through unchanged both ways, and each direction can end by itse
   assert.equal(String(await readAll(ssh)), "SSH-2.0-test\r\n");
 });
 
-test("a shell and a notebook are reached through the ports of a server that has not their host, wherever its agent dials", async (t) => {
+test("a shell and a notebook are reached through a server to which the agent of their host is not connected", async (t) => {
   // It outlives the servers: hooks run in the order in which they were added.
   const env = await testDatabase();
   const shared = { env, clock: new ManualClock(), secret: randomBytes(32) };
@@ -204,7 +204,7 @@ test("as many connections at once as a port lets wait keep apart", async (t) => 
 const SYSTEM_BUFFER_BYTES = ["tcp_rmem", "tcp_wmem"]
   .map((name) => Number(readFileSync(`/proc/sys/net/ipv4/${name}`, "utf8").trim().split(/\s+/)[2]))
   .reduce((sum, bytes) => sum + bytes, 0);
-/** Of the reader, of the tunnel, and of the program. */
+/** Connections of one stream: the reader's, the tunnel, and the program's. */
 const CONNECTIONS = 3;
 const OWN_BUFFER_BYTES_MAX = 16_777_216;
 
@@ -324,7 +324,7 @@ test("a tunnel is good for the agent that was asked for it, and once", async (t)
   assert.equal(await come(request.tunnel_id, token), 404);
   tunnel.send(Buffer.from("here"));
   assert.equal(String((await once(client, "data"))[0]), "here");
-  // What is no stream of bytes ends it.
+  // A message that is no part of a byte stream ends the tunnel.
   tunnel.send("text");
   await once(tunnel, "close");
   client.end();

@@ -6,7 +6,7 @@ import type { InstanceId, MachineId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { networkOf } from "../base/public-address.ts";
 
-/** What a port leads to. */
+/** The container port that a port of the proxy leads to. */
 export type ProxyTarget = {
   readonly instanceId: InstanceId;
   readonly machineId: MachineId;
@@ -101,7 +101,7 @@ export class PortProxy {
       const subject = { err: error, port, instance_id: target.instanceId };
       if (!this.refused.has(port)) this.options.log.warn(subject, "a proxy port cannot be listened on");
       this.refused.add(port);
-      // Whoever has it may give it back: the next look at the list tries again.
+      // Another program has the port and may give it back: the next look at the list tries again.
       if (this.doors.get(port) === door) this.doors.delete(port);
     });
     server.listen(port, this.options.bindHost, () => this.refused.delete(port));

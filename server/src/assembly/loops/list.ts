@@ -122,7 +122,7 @@ export function listLoops(
   ];
 }
 
-/** What ends what an account may do: its credit, its caps, an administrator. */
+/** Loops that stop an account's instances: its credit is used up, a cap is reached, or an administrator froze it. */
 function limitLoops(deps: { readonly database: Database; readonly clock: Clock }): readonly Loop[] {
   return [...arrearsLoops(deps), ...capLoops(deps), ...freezeLoops(deps)];
 }

@@ -10,7 +10,7 @@ import type { Loop } from "../../base/loop-driver.ts";
 const RUNS_PER_ROUND = 256;
 /** How long a host may take to come with a tunnel and the SSH server in it to greet. */
 const ANSWER_MS = 5_000;
-/** What every SSH server says first (RFC 4253). */
+/** The first bytes that every SSH server sends (RFC 4253). */
 const GREETING = "SSH-2.0-";
 
 type Gateway = Pick<AgentGateway, "openTunnel">;
@@ -51,7 +51,7 @@ export function startEvidenceLoop({
   };
 }
 
-/** Whether an SSH server greets at the door of a container, in time. */
+/** True when the SSH server of a container sends its greeting in time. */
 async function isReached({ machineId, instanceId }: UnreachedRun, gateway: Gateway, clock: Clock): Promise<boolean> {
   const over = new AbortController();
   const tooLate = clock.sleep(ANSWER_MS, over.signal).then(() => false);
@@ -63,7 +63,7 @@ async function isReached({ machineId, instanceId }: UnreachedRun, gateway: Gatew
   return Promise.race([answer, tooLate]).finally(() => over.abort());
 }
 
-/** Whether the other end of a tunnel begins as SSH servers do. The tunnel is ended in any case. */
+/** True when the far end of the tunnel begins as SSH servers do. The tunnel is closed in either case. */
 function isGreeted(tunnel: WebSocket): Promise<boolean> {
   return new Promise((resolve) => {
     let said = "";

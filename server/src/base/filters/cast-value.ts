@@ -17,7 +17,7 @@ const EXPECTED: Readonly<Record<ColumnType, string>> = {
   text: "a text",
 };
 
-/** What a column of this type wants, for messages. */
+/** The values that a column of this type accepts, in words for an error message. */
 export function describeType(type: ColumnType): string {
   return EXPECTED[type];
 }

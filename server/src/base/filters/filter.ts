@@ -17,7 +17,7 @@ export type Column<Row> = {
   readonly get: (row: Row) => FilterScalar | undefined;
 };
 
-/** What a search can filter and sort by, under the names that callers use. */
+/** Columns that a search can filter and sort by, under the names that callers use. */
 export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
 
 /** The same without a way to the values: what it takes to read a request. */

@@ -19,7 +19,7 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What a caller sent, short enough and clean enough for a message. */
+/** A caller's value, shortened and cleaned for an error message. */
 export function shown(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";

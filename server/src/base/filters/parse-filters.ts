@@ -18,7 +18,7 @@ export type FilterOptions = {
   readonly source: string;
   readonly unknownFields: "refuse" | "ignore";
   readonly casting: Casting;
-  /** Whether `{"eq": "any"}` means that the field does not matter (offers) or is a text like any other. */
+  /** True when `{"eq": "any"}` leaves the field unconstrained (offers); false when "any" is a text like all others. */
   readonly isAnyUnconstrained: boolean;
   /** Other names of columns. The conditions carry the column's own name. */
   readonly aliases?: Readonly<Record<string, string>>;

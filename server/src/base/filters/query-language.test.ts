@@ -71,7 +71,7 @@ test("a dotted version becomes one integer, one without dots stays", () => {
   assert.deepEqual(read("driver_version>=535086005"), { driver_version: { gte: "535086005" } });
 });
 
-test("what cannot be read is refused and says where", () => {
+test("a query that cannot be read is refused, and the message says where", () => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ["num_gpus", /expected an operator .* after num_gpus/],
     ["num_gpus =", /num_gpus is compared with nothing/],

@@ -106,7 +106,7 @@ export function runAs(account: Account, command: readonly string[], input = ""):
   return runProcess([...account.prefix, ...command], { ...account.spawnAs, env: postgresEnvironment(), input });
 }
 
-/** Nothing of our own environment reaches PostgreSQL: not a secret, not a PG* variable that changes its mind. */
+/** The environment of PostgreSQL. It gets none of ours: no secret, and no PG* variable that changes its settings. */
 export function postgresEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 }

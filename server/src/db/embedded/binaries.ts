@@ -7,7 +7,7 @@ import { runProcess } from "./run-process.ts";
 
 type Package = { readonly directory: string; readonly version: string };
 
-/** Where the copies live when nothing else is asked for: shared by every data directory of this user. */
+/** The default folder of the copies, shared by all data directories of this user. */
 export function defaultCacheDirectory(uid: number, env: NodeJS.ProcessEnv): string {
   if (uid === 0) return "/var/cache/berth";
   return path.join(env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache"), "berth");

@@ -10,7 +10,7 @@ const UNFINISHED = "cluster-unfinished-";
 
 /**
  * Returns the cluster directory below `home`, creating it on the first start. It is made beside its place and moved
- * there when finished: whatever happens on the way, the next start finds a whole cluster or none.
+ * there when finished: after a failure at any point the next start finds a whole cluster or none.
  */
 export async function ensureCluster(
   home: string,

@@ -8,7 +8,7 @@ import { EmbeddedPostgresError, errorCode } from "./failure.ts";
 /** Beside `postgres/`, so that it belongs to the user who runs Berth and PostgreSQL's own account cannot read it. */
 const PASSWORD_FILE = "postgres.password";
 const RULES_FILE = "pg_hba.conf";
-/** Every login needs the password, whoever can reach the socket. */
+/** Every login needs the password, even from a user who can reach the socket. */
 const RULES = "local all all scram-sha-256\n";
 
 /**

@@ -85,7 +85,7 @@ async function untilNoProcessIn(cluster: string): Promise<void> {
   while ((await listProcesses(cluster)).length > 0) await systemClock.sleep(5);
 }
 
-test("what was committed is there after a stop and a second start, under an owner who is no superuser", async (t) => {
+test("committed rows are there after a stop and a second start, under an owner who is no superuser", async (t) => {
   const dataDir = await dataDirectory(t);
   const first = await start(dataDir);
   await query(first.connectionString, "create table kept as select 42 as value");

@@ -55,7 +55,7 @@ export type EmbeddedPostgresOptions = {
   readonly cacheDirectory?: string;
 };
 
-/** Where one cluster lives and how it is started. */
+/** The place of one cluster, and the options that it is started with. */
 type Place = {
   readonly cluster: string;
   readonly account: Account;
@@ -256,7 +256,7 @@ async function tryLogin(connection: Connection): Promise<Error | undefined> {
   }
 }
 
-/** Of sockets; and of PostgreSQL: it cannot serve yet, or its own end breaks the login off, which its exit then tells. */
+/** Error codes while PostgreSQL starts: of sockets, and of a server that cannot serve yet or ends during the login. */
 const NOT_READY_CODES = ["ENOENT", "ECONNREFUSED", "ECONNRESET", "EPIPE", "57P03", "57P01", "57P02"];
 
 function isNotReadyYet(error: Error): boolean {

@@ -7,7 +7,7 @@ import type { EmbeddedLog } from "./log-file.ts";
 const POLL_MS = 10;
 const LOG_AFTER_MS = 1_000;
 
-/** What is asked of the processes of an orphan, in order, and how long each is given. */
+/** Signals for the processes of an orphan, in order, and the time that each gets. */
 const STEPS = [
   { signal: "SIGINT", to: "postmaster", waitMs: 20_000 },
   { signal: "SIGQUIT", to: "all", waitMs: 5_000 },

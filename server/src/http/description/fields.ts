@@ -8,7 +8,7 @@ import { TEMPLATE_FIELDS } from "./fields/templates.ts";
 import type { FieldWords } from "./schemas.ts";
 
 /**
- * Sentences of fields that mean the same wherever they stand, and of fields whose schema says none. A sentence that only
+ * Sentences of fields that have one meaning in all places, and of fields whose schema says none. A sentence that only
  * one model needs stands with that model's schema or under `Model.field`.
  */
 export const FIELDS: FieldWords = {

@@ -59,7 +59,7 @@ export function descriptionOf(operation: string): string | undefined {
   return OPERATIONS[operation]?.description;
 }
 
-/** Undefined when the example is made of those of the fields. */
+/** The example of an operation's request or response; undefined when it is composed of the examples of its fields. */
 export function exampleFor(operation: string, part: "request" | "response"): unknown {
   return OPERATIONS[operation]?.[part];
 }

@@ -65,7 +65,7 @@ const PARAMETERS: FieldWords = {
   machid: ["Id of the only machine to report; all machines by default", 12],
   machine_ids: ["JSON list of ids of machines; all machines by default", "[12, 13]"],
   month: ["Month of issue (UTC)", "2026-03"],
-  num_gpus: ["Always `all`: GPUs are counted one by one, whatever machine they are in", "all"],
+  num_gpus: ["Always `all`: GPUs are counted one by one, on every machine", "all"],
   offset: ["Templates to skip", 0],
   open: ["`true` for open flags, `false` for cleared ones; both by default", "true"],
   order_by: ["JSON list of columns and directions", '[{"col": "created_at", "dir": "desc"}]'],

@@ -23,7 +23,7 @@ const NOTE =
   "The amount was added to the account's credit. This receipt is no invoice and has no tax: what the credit is used for, " +
   "and its tax, is on the invoices of the months of use.";
 const RETURN_NOTE =
-  "The amount left the account's credit. It corrects no invoice: invoices are about what was used, whatever it was paid with.";
+  "The amount left the account's credit. It corrects no invoice: invoices list usage, regardless of how it was paid.";
 
 /** The method of the payment or return is in the second column. */
 const columns = (isBack: boolean) => [

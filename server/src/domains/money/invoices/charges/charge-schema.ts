@@ -23,7 +23,7 @@ const span = {
   end: Type.Number(),
 };
 
-/** What hangs below it is of the same form: how deep that goes follows from the format. */
+/** Charges below a charge have the same form; their depth follows from the format. */
 export const ChargeRow = model("Charge", {
   ...span,
   type: Type.String(),
