@@ -85,7 +85,7 @@ type Measured = { readonly name: string; readonly result: TrafficResult };
 type Measurement = {
   /** Ours first, then the known rules with their defaults, then a fleet that never changes. */
   readonly results: readonly Measured[];
-  /** What the known rules do when their own knobs are turned. */
+  /** Results of the known rules while their own parameters are varied. */
   readonly frontiers: readonly { readonly name: string; readonly points: readonly Point[] }[];
   readonly optimum: Clairvoyant;
 };

@@ -1,4 +1,4 @@
-// What an idle service costs: start to `ready`, cold and warm, and resident memory, each process by itself.
+// The cost of an idle service: start to `ready`, cold and warm, and resident memory, each process by itself.
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";

@@ -1,4 +1,4 @@
-// Whether what is read of money takes longer as the ledger grows: the same market after a month and after more than a year.
+// Reads of the ledger as it grows: the same market after a month and after more than a year.
 import { systemClock } from "../server/src/base/clock.ts";
 import { asId, type UserId } from "../server/src/base/ids.ts";
 import type { Database } from "../server/src/db/connect.ts";
@@ -33,10 +33,10 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MONTH_DAYS = 30;
 const LINES_PER_INSTANCE_HOUR = 2;
-/** What the last column is extrapolated to. */
+/** The number of charge lines to which the last column extrapolates. */
 const HUGE = 100_000_000;
 
-/** What something took, by name: of reads the median and the worst, in milliseconds. */
+/** Durations in milliseconds, by name: of reads the median and the worst. */
 type Measured = ReadonlyMap<string, { readonly middleMs: number; readonly worstMs: number }>;
 type Outcome = { readonly measured: Measured; readonly problems: readonly string[]; readonly bytes: number };
 

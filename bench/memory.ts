@@ -1,5 +1,5 @@
-// What each connected host, each offer and each running instance costs a server in memory, and what thousands of idle
-// hosts cost in processor time; beside a server that holds as many bare WebSockets.
+// The memory of a server for each connected host, offer and running instance, and the processor time for thousands of
+// idle hosts; beside a server that holds as many bare WebSockets.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";

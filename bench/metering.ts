@@ -1,4 +1,4 @@
-// What it costs to meter a large market for an hour: hearing of it, settling all of it, and settling only what changed.
+// The cost of metering a large market for an hour: receiving reports, settling all runs, and settling only changed ones.
 import { setTimeout } from "node:timers/promises";
 import { systemClock } from "../server/src/base/clock.ts";
 import { asId, type InstanceId } from "../server/src/base/ids.ts";
@@ -31,7 +31,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const SECOND_MS = 1_000;
 const TICK_MS = 10;
-/** So long after a settlement the hosts are heard, so that the few that change then have something to charge. */
+/** The time from a settlement to the hosts' reports, so that the few that change then have something to charge. */
 const HEARD_AFTER_MS = 120_000;
 const CHANGED_SHARE = 0.01;
 
@@ -113,7 +113,7 @@ async function hearInRealTime(market: Market): Promise<Used & { readonly reports
   const place = (tick: number) => Math.floor((tick * count) / ticks);
   const total = Math.floor((options["heard-seconds"] * SECOND_MS) / TICK_MS);
   const used = { serverMs: 0, postgresMs: 0, reports: 0 };
-  // Each machine speaks for the first time at its place in the beat, and is heard for as long as counters are stored anew.
+  // Each machine reports first at its place in the beat, and goes on for as long as counters are still being stored.
   for (let tick = 0; tick < ticks; tick += 1) {
     await machines.say(place(tick), machines.write(place(tick), place(tick + 1)));
     clock.advance(TICK_MS);
@@ -150,7 +150,7 @@ async function settleHour({ bench, clock, machines }: Market): Promise<Settling>
   return { lines, wallMs, used };
 }
 
-/** Nothing is due by itself: each second the loop looks, and finds what changed. */
+/** An hour in which no run is due by itself: each second the loop looks, and finds the runs that changed. */
 async function settleQuietHour(market: Market): Promise<Settling & { readonly changed: number }> {
   const { bench, clock, machines, instances } = market;
   clock.advance(HEARD_AFTER_MS);

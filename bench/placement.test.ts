@@ -12,7 +12,7 @@ test("a small placement benchmark runs to its end", async () => {
   await assert.rejects(run(["--rounds", "none"]), /there are: --rounds/);
 });
 
-test("whoever takes the first offer of a search leaves whole machines to those who need them", () => {
+test("a renter who takes the first offer of a search leaves whole machines to those who need them", () => {
   const [, trace] = makeTraces(120);
   assert.ok(trace !== undefined);
   const fillings = measurePlacement(trace, 1);

@@ -38,10 +38,10 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 export type Filling = {
-  /** Of all GPUs. */
+  /** Shares of all GPUs that were rented at the first refusal and at the end. */
   readonly atFirstRefusal: number;
   readonly atTheEnd: number;
-  /** Of all pods that want more than one GPU. */
+  /** The share refused of all pods that want more than one GPU. */
   readonly severalRefused: number;
 };
 
@@ -145,7 +145,7 @@ function fill(nodes: readonly Node[], pods: readonly Pod[], place: Policy): Fill
       continue;
     }
     free[node] = (free[node] ?? 0) - pod.gpus;
-    // Whatever a policy says of itself: nothing is sold twice.
+    // The check holds for every policy: no GPU is sold twice.
     if ((free[node] ?? 0) < 0) throw new Error(`machine ${node} was given more than it has`);
     used += pod.gpus;
   }

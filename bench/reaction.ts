@@ -15,7 +15,7 @@ const CREDIT_DOLLARS = 1_000;
 const WAIT_MS = 900_000;
 /** How often other autoscalers look at their figures: ours without being told of requests, and the KPA of Knative. */
 const TICKS_MS = [1_000, 2_000] as const;
-/** What an endpoint that nobody used has: nothing. */
+/** Settings of an endpoint that keeps no workers while nobody uses it. */
 const ASLEEP = { min_load: 0, cold_workers: 0, max_workers: 20, cold_mult: 1 };
 const GROUP = {
   test_workers: 0,
@@ -136,7 +136,7 @@ async function audit({ database }: BenchServer, { rounds }: Options): Promise<re
 
 function report(timesMs: readonly number[], { rounds, hosts, endpoints, requests }: Options): void {
   const [p50, p99] = [quantile(timesMs, 0.5), quantile(timesMs, 0.99)];
-  // Whoever looks each so often sees a step half of that later in the middle, and all of it at worst.
+  // An observer with this interval sees a step half an interval later in the median, and a whole one at worst.
   const ticks = TICKS_MS.map((ms) => [
     `control: looks each ${ms / 1000} s (by arithmetic)`,
     rounded(ms * 0.5 + p50),

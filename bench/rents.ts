@@ -73,7 +73,7 @@ export async function measureRents(
     const market = { server, load, users, options, rented };
     // Compiles the code and makes the server remember the keys; audited like everything else.
     await rentRound(market, { name: "warm-up", rounds: [] }, pickUniform);
-    // As autovacuum does some seconds later: plans that were made for empty tables are made anew.
+    // Autovacuum does this some seconds later: it replaces plans that were made for empty tables.
     await server.database.pool.query("analyze");
     for (let round = 0; round < options.rounds; round += 1) {
       controls.one.push(await runRentControl(server.database, { connections: 1, forMs: options["control-ms"] }));

@@ -1,5 +1,5 @@
-// What workers that report cost one server, beside the bare framework that parses and answers the same body; how soon a
-// decision follows from a report; and whether the database holds what was said.
+// The cost of workers' reports to one server, beside the bare framework that parses and answers the same body; the time
+// from a report to a decision; and whether the database holds the reported values.
 import { systemClock } from "../server/src/base/clock.ts";
 import { readNumbers } from "./support/arguments.ts";
 import { startBenchServer, type BenchServer } from "./support/berth-server.ts";
@@ -178,7 +178,7 @@ async function routeOnce(server: BenchServer, endpoints: readonly ReportingEndpo
 
 const IDLE_MS = 5_000;
 
-/** What the server needs of one processor while nobody reports. */
+/** The share of one processor that the server needs while no worker reports. */
 async function idleShare(pid: number): Promise<number> {
   const [beforeMs, startMs] = [processorMs(pid), performance.now()];
   await systemClock.sleep(IDLE_MS);
@@ -237,7 +237,7 @@ async function react({ url, database }: BenchServer, worker: ReportingWorker): P
   }
 }
 
-/** What says nothing new is stored now and then: workers that go on saying the same have it stored soon. */
+/** Compares the stored values with the sent ones, once the workers have repeated their last report until it is stored. */
 async function audit(world: World): Promise<readonly string[]> {
   const { server, workers, disks } = world;
   const until = performance.now() + STORED_WITHIN_MS;

@@ -20,7 +20,7 @@ import { seedOffers } from "./support/seed-offers.ts";
 import { waitForOffers } from "./support/seed.ts";
 
 const ROWS = 64;
-/** What the search by itself finds at most; beyond it an audit of bundles would not see all of them. */
+/** The most offers that the search finds by itself; beyond it an audit of bundles would miss some. */
 const LIMIT_MAX = 10_000;
 
 const DEFAULTS = { offers: 100_000, large: 1_000_000, rounds: 400, "control-rounds": 60 };

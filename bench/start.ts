@@ -116,7 +116,7 @@ async function throughput(program: string, args: readonly string[], megabytes: n
   return megabytes / ((performance.now() - begin) / 1000);
 }
 
-/** What one agent with many containers costs: the market would sell a machine of this size to few, so no server is asked. */
+/** The cost of one agent with many containers. No server takes part: the market would sell so large a machine to few. */
 async function measureMany(image: string, count: number, restMs: number): Promise<void> {
   const agent = await RealAgent.start("bench-start", ["--port-range", "26000-26999"]);
   try {
@@ -220,7 +220,7 @@ function readBanner(port: number): Promise<string | undefined> {
   });
 }
 
-/** Nothing may be left: a figure of rentals that leak is void. */
+/** Checks that all rentals are gone: a figure of rentals that leak is void. */
 async function audit(server: BenchServer): Promise<void> {
   await until("the end of every lease (audit)", async () => {
     const { rows } = await server.database.pool.query<{ open: number }>(

@@ -17,7 +17,7 @@ const AMOUNT_DOLLARS = 0.01;
 const AMOUNT_NANOS = 10_000_000n;
 const CAUSE = '{"ip_address": "127.0.0.1"}';
 const WARM_UP_MS = 1_000;
-/** What a pool of connections of one process has; further callers of the driver wait for one of them. */
+/** The connections in the pool of one process; further callers of the driver wait for one of them. */
 const CONNECTIONS_MAX = 16;
 
 type Account = BenchUser & { readonly accountId: LedgerAccountId };
@@ -104,7 +104,7 @@ function everyCaller(senders: readonly Account[], transfer: (sender: Account) =>
   };
 }
 
-/** What a service without batching does, with the same durable effects: two balances, a transfer, an audit record. */
+/** The way of a service without batching, with the same durable effects: two balances, a transfer, an audit record. */
 function driverWay({ pool }: Database, { senders, recipient }: Market): Way {
   return {
     name: "driver, one transaction at a time",
@@ -173,7 +173,7 @@ function functionWay({ pool }: Database, { senders, recipient }: Market): Way {
   };
 }
 
-/** What Berth does behind HTTP: the transfers of all callers share one statement and one commit. */
+/** The way of Berth behind HTTP: the transfers of all callers share one statement and one commit. */
 function posterWay(database: Database, { senders, recipient }: Market): Way {
   const poster = createTransferPoster(database, systemClock);
   return {

@@ -9,7 +9,7 @@ const OPENING_AT_ONCE = 100;
 function serve(): void {
   const http = createServer();
   const sockets = new WebSocketServer({ server: http });
-  // What any server does with a connection: it listens for messages, errors and the end.
+  // The least that any server does with a connection: it listens for messages, errors and the end.
   sockets.on("connection", (socket) => {
     socket.on("message", () => {});
     socket.on("error", () => {});

@@ -12,7 +12,7 @@ import { copyFreshData } from "../../test/support/fresh-data.ts";
 import { aFactKeeper } from "../../test/support/facts.ts";
 
 const MAIN = path.join(import.meta.dirname, "../../server/src/main.ts");
-/** Such as `--cpu-prof --cpu-prof-dir=profiles`: where the server spends its time. */
+/** Options for Node such as `--cpu-prof --cpu-prof-dir=profiles`, which show where the server spends its time. */
 const ARGUMENTS_FOR_NODE = process.env["BERTH_BENCH_NODE_ARGUMENTS"]?.split(" ") ?? [];
 const UNLIMITED = { per_second: 1_000_000, burst: 1_000_000 };
 /** Rate limits that no benchmark meets. Servers that share a database need the same. */
@@ -27,7 +27,7 @@ export type BenchServer = {
   /** Connections of the benchmark's own, for seeding, controls and audits. */
   readonly database: Database;
   readonly dataDir: string;
-  /** Of its PostgreSQL, for a second server. */
+  /** The connection string of its PostgreSQL, for a second server. */
   readonly connectionString: string;
   readonly adminKey: string;
   stop(): Promise<void>;
@@ -125,7 +125,7 @@ export async function spawnServer({
   return { child, url, startMs: performance.now() - beginMs };
 }
 
-/** What a server started by `./berth up` has from its surroundings; nothing else may change what is measured. */
+/** The environment of a server started by `./berth up`; no other variable may change the measurement. */
 function inherited(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name) => [[name, process.env[name] ?? ""]]).filter(([, value]) => value !== ""),

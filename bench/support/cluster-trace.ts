@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 
 /** A machine of a fleet. */
 export type Node = { readonly gpus: number; readonly model: string };
-/** What somebody wants: so many whole GPUs of one machine, of one of these models; any when none is named. */
+/** A demand: whole GPUs of one machine, of one of these models; of any model when none is named. */
 export type Pod = { readonly gpus: number; readonly models: readonly string[] };
 export type Trace = { readonly name: string; readonly nodes: readonly Node[]; readonly pods: readonly Pod[] };
 
@@ -44,7 +44,7 @@ const FLEET: Mix = [
   [2, 518],
   [1, 24],
 ];
-/** What is asked of it: almost only single GPUs, or half of the demand for several at once. */
+/** Mixes of demand: almost only single GPUs, or half of the demand for several at once. */
 const PODS: Readonly<Record<string, Mix>> = {
   "mostly single GPUs": [
     [1, 6_989],

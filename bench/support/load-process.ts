@@ -13,7 +13,7 @@ export type Job = {
   readonly repeatMs: number | undefined;
   /** Each request has a moment of its own, so many a second, from which its latency counts; absent: as fast as it goes. */
   readonly perSecond?: number;
-  /** Whether answers are handed back and not only counted. */
+  /** True when answers are handed back, and not only counted. */
   readonly keepsAnswers: boolean;
 };
 

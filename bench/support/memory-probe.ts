@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 
-/** What a process holds after its garbage was collected: JavaScript objects with their buffers, and all its pages. */
+/** Memory of a process after a garbage collection: JavaScript objects with their buffers, and all its pages. */
 export type MemoryUse = { readonly heapBytes: number; readonly residentBytes: number };
 
 const PRELOADED = path.join(import.meta.dirname, "report-memory.ts");
@@ -26,7 +26,7 @@ export async function readMemory(processId: number, file: string): Promise<Memor
   throw new Error("the process does not say how much memory it uses");
 }
 
-/** What each of so many more things took. */
+/** The memory of one of `count` things that were added. */
 export function perOne(before: MemoryUse, after: MemoryUse, count: number): MemoryUse {
   return {
     heapBytes: (after.heapBytes - before.heapBytes) / count,

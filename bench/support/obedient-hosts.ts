@@ -30,13 +30,13 @@ export type ObedientHosts = {
 const CONNECTING_AT_ONCE = 32;
 const POLL_MS = 20;
 const LEAVE_MS = 5_000;
-/** Room for whatever is rented. */
+/** Room for all rentals of a benchmark. */
 const DISK_BYTES = 4e12;
 /** The same terms for all, so that each can be rented in the same way: $0.10 a GPU at least, $0.40 on demand. */
 const LISTING = `min_chunk = 1, price_min_bid_nanos_per_hour = 100000000, price_device_nanos_per_hour = 400000000,
   is_listed = true`;
 
-/** Agents that do whatever they are told at once, over the real protocol: a server cannot tell them from quick ones. */
+/** Agents that carry out every order at once, over the real protocol: a server cannot tell them from quick ones. */
 export async function startObedientHosts(
   server: BenchServer,
   { count, gpus }: { readonly count: number; readonly gpus: number },
@@ -138,7 +138,7 @@ function obedientHost({ port }: BenchServer, token: string, hello: Hello) {
   };
 }
 
-/** What a host that has done at once what it was told says of an instance. One under notice has nothing to save. */
+/** The report on an instance from a host that has carried out its order at once. One under notice has nothing to save. */
 function observe(
   { instance_id, generation, run, notice }: Desired["instances"][number],
   startedMs: Map<string, number>,

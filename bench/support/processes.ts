@@ -5,7 +5,7 @@ const MS_PER_TICK = 10;
 
 type Stat = { readonly parentPid: number; readonly ownMs: number; readonly endedChildrenMs: number };
 
-/** Undefined when the process ended meanwhile, as those that PostgreSQL and agents start for a moment do. */
+/** The content; undefined when the process ended meanwhile, as short-lived ones of PostgreSQL and agents do. */
 function readOf(pid: number, name: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, "utf8");

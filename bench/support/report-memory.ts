@@ -6,7 +6,7 @@ const file = process.env["BERTH_BENCH_MEMORY_FILE"];
 
 process.on("SIGUSR2", () => {
   if (file === undefined || globalThis.gc === undefined) return;
-  // What finalizers let go is collected by the next one.
+  // Memory that finalizers let go is collected by the next collection.
   for (let count = 0; count < COLLECTIONS; count += 1) globalThis.gc();
   const { heapUsed, external, rss } = process.memoryUsage();
   writeFileSync(`${file}.new`, JSON.stringify({ heapBytes: heapUsed + external, residentBytes: rss }));

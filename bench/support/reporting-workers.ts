@@ -15,7 +15,7 @@ const PERF = 100;
 const DISK_GB = 0.25;
 const VERSION = "berth-1";
 const SETTLED_LATER_MS = 6 * 3_600_000;
-/** Nothing is rented or stopped for them: what is measured is hearing of them. */
+/** Settings under which no worker is rented or stopped: the benchmark measures reports only. */
 const GROUP = { min_load: 0, cold_workers: 0, max_workers: 1_000, endpoint_state: "suspended" };
 const RECIPE = {
   test_workers: 0,
@@ -131,7 +131,7 @@ export function failureBody({ id }: ReportingWorker): object {
   return { id, mtoken: `token-${id}`, version: VERSION, url: "", error_msg: "the benchmark failed" };
 }
 
-/** What workers wrote to their disks, in rounds of `workingTexts` of which so many were sent. */
+/** Adds the bytes that workers wrote to their disks, in rounds of `workingTexts`, `sentCount` of which were sent. */
 export function addDisk(disks: number[], sentCount: number): void {
   for (let index = 0; index < disks.length; index += 1) {
     const rounds = Math.floor(sentCount / disks.length) + (index < sentCount % disks.length ? 1 : 0);
@@ -139,7 +139,7 @@ export function addDisk(disks: number[], sentCount: number): void {
   }
 }
 
-/** Whether what each said last is stored, and with it what it had said before. */
+/** True when the last report of each worker is stored, and with it all earlier ones. */
 export async function isLastStored({ pool }: Database, workers: readonly ReportingWorker[]): Promise<boolean> {
   const { rows } = await pool.query(
     "select instance_id from endpoint_workers where current_load = $1 and instance_id = any($2)",
@@ -148,7 +148,7 @@ export async function isLastStored({ pool }: Database, workers: readonly Reporti
   return rows.length === workers.length;
 }
 
-/** What the database holds of each worker against what it reported last, and in all. */
+/** Compares the database's values of each worker with its last report, and the sums of all. */
 export async function compareReported(
   { pool }: Database,
   workers: readonly ReportingWorker[],

@@ -5,7 +5,7 @@ import type { Database } from "../../server/src/db/connect.ts";
 /** One that runs, as its host speaks of it. */
 export type SeededInstance = { readonly id: number; readonly machineId: MachineId };
 
-/** Of the instances, one of so many has traffic that costs something: two lines more. */
+/** One of this many instances has traffic that costs something, which makes two more charge lines. */
 export const TRAFFIC_EVERY = 4;
 const HOSTS = 200;
 

@@ -130,7 +130,7 @@ const LINES = `
     case c.component when 'disk' then c.disk_bytes end, c.price, c.amount, 'credit', l.to_at
   ${ROWS}`;
 
-/** Made anew afterwards, which is quicker than keeping them. Returns how. */
+/** Drops the indexes: creating them afterwards is quicker than keeping them. Returns the statements for that. */
 async function dropIndexes(pool: pg.Pool): Promise<readonly string[]> {
   const { rows } = await pool.query<{ name: string; definition: string }>(
     `select indexname as name, indexdef as definition from pg_indexes

@@ -3,7 +3,7 @@ import { asId, type MachineId } from "../../server/src/base/ids.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import { seedMachines } from "./seed.ts";
 
-/** What the market's GPUs are like: so many of a hundred machines, MB, score, TFLOPS, dollars an hour. */
+/** The market's GPU models: share in percent of the machines, MB, score, TFLOPS, dollars an hour. */
 const MODELS = [
   { name: "RTX 4090", share: 22, memory_mb: 24_564, dlperf: 95.2, tflops: 82.6, price: 0.34 },
   { name: "RTX 3090", share: 16, memory_mb: 24_576, dlperf: 52.3, tflops: 35.6, price: 0.17 },

@@ -120,13 +120,13 @@ async function registerModels(database: Database, gpusPerHost: number, count: nu
     for (let number = 0; number < count; number += 1) {
       ids.push((await registerMachine(tx, credential, helloOf(number, gpusPerHost))).machineId);
     }
-    // All of them in single GPUs, whatever invented hosts ask for.
+    // All machines are offered in single GPUs, although invented hosts would choose larger chunks.
     await tx.db.updateTable("machines").set({ min_chunk: 1 }).where("id", "in", ids).execute();
     return ids;
   });
 }
 
-/** What a simulated agent says of itself, with exactly so many GPUs. */
+/** The hello of a simulated agent with exactly this number of GPUs. */
 function helloOf(number: number, gpuCount: number): Hello {
   const hostKey = `bench-model-${number}`;
   const invented = simulatedFacts(hostKey, number);

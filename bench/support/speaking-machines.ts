@@ -11,7 +11,7 @@ import { GATHER_MS, ReportRecorder } from "../../server/src/domains/rental/insta
 import type { ManualClock } from "../../test/support/manual-clock.ts";
 import type { SeededInstance } from "./seed-instances.ts";
 
-/** What each instance sends and receives. */
+/** Traffic of each instance, in bytes per millisecond. */
 const BYTES_PER_MS = { received: 40, sent: 10 };
 
 /** Machines whose reports take the server's path from the text of a message to the tables, without a line in between. */

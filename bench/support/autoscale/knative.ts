@@ -51,7 +51,7 @@ function meanSince(seen: readonly { readonly atMs: number; readonly concurrency:
   return recent.reduce((sum, { concurrency }) => sum + concurrency, 0) / Math.max(1, recent.length);
 }
 
-/** Starts or drains workers until so many are there or on their way; whoever has least to do goes first. */
+/** Starts or drains workers until the desired number is there or on its way; the least busy one drains first. */
 export function scaleTo({ workers, parameters }: Situation, desired: number): readonly Action[] {
   const isHot = ({ phase, draining }: WorkerView) =>
     (phase === "ready" || phase === "starting" || phase === "loading") && draining === undefined;
