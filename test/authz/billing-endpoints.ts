@@ -91,6 +91,6 @@ export const billingEndpoints = {
   "GET /api/v0/invoice_documents/{number}/": onDocument(""),
   "GET /api/v0/invoice_documents/{number}/page/": onDocument("page/"),
   "GET /api/v0/invoice_documents/{number}/pdf/": onDocument("pdf/"),
-  // Of the ids in its body those that are the caller's are answered: others are as absent as those of nobody.
+  // The answer has the caller's contracts among the ids in the body: those of others are as absent as ids that never were.
   "POST /api/v0/contracts/fetch/": plain("billing_read", "/api/v0/contracts/fetch/", { contract_ids: [1] }),
 } satisfies Readonly<Record<string, Row>>;

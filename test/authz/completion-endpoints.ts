@@ -8,7 +8,7 @@ import { aMachine, anInstanceRow } from "../support/machines.ts";
 import { at, type Row } from "./row.ts";
 import { anEndpoint } from "./serverless-endpoints.ts";
 
-/** Answers whatever it is sent, as a worker that has nothing to do. */
+/** Starts a process that answers every request, as a worker that has nothing to do. */
 async function aWorkerProcess(): Promise<string> {
   const server = createServer((request, response) => {
     request.resume().on("end", () => response.end("{}"));

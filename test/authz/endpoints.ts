@@ -22,7 +22,7 @@ import { aListedMachine, anInstance, anOffer, type Target, type World } from "./
 
 type Paths = (typeof document)["paths"];
 type OperationOn<P extends keyof Paths> = `${Uppercase<keyof Paths[P] & string>} ${P & string}`;
-/** Such as `GET /api/v0/template/`. */
+/** An operation's name, such as `GET /api/v0/template/`. */
 export type Operation = { [P in keyof Paths]: OperationOn<P> }[keyof Paths];
 
 const NO_SUCH_HASH = "0".repeat(32);
@@ -42,7 +42,7 @@ const aJoinToken = (world: World, user: TestCaller) =>
 
 const aJoinTokenId = async (world: World, user: TestCaller) => Number((await aJoinToken(world, user))["id"]);
 
-/** What a machine sends to join with a token of this user. */
+/** The hello that a machine sends to join with a token of this user. */
 async function aJoin(world: World, user: TestCaller) {
   const { token } = await aJoinToken(world, user);
   return { token, host_key: randomUUID(), fingerprint: randomUUID(), nonce: randomUUID() };
@@ -99,8 +99,8 @@ const onInstance = (needs: Needs, path: (id: string | number) => string, body?: 
 });
 
 /**
- * The offer is public, and so is a template to whoever has its hash: the contract makes the hash of a private template
- * something that its owner may share. The volume is what can be somebody else's.
+ * The offer is public, and so is a template for a caller who has its hash: the contract lets the owner of a private
+ * template share that. Only the volume can belong to somebody else.
  */
 const createInstance: Row = {
   needs: "instance_write",
@@ -161,7 +161,7 @@ async function aQueuedRequest(world: World, user: TestCaller): Promise<number> {
   return Number((await world.done("POST", at(path, body), user))["id"]);
 }
 
-/** By a host, that is whoever has a machine. */
+/** A row called by a host, which is a user with a machine. */
 const asHost = (path: string): Row => ({
   needs: "machine_read",
   call: async (world) => {
@@ -177,7 +177,7 @@ async function aPrepayableInstance(world: World, user: TestCaller): Promise<numb
   return id;
 }
 
-/** What a host asks this renter for staying longer. */
+/** A host's request to this renter for a higher price at the end of the contract. */
 async function aPriceIncrease(world: World, user: TestCaller): Promise<number> {
   const id = await instanceId(world, user);
   const { rows } = await world.database.pool.query<{ id: number }>(
@@ -220,7 +220,7 @@ const startCopy = (path: string): Row => {
 const cancelCopy = (path: string): Row =>
   onObject("instance_write", "dst_id", instanceId, (id) => at(path, { dst_id: id }));
 
-/** What a host answered, as its owner may share it: who has the address needs nothing else. */
+/** The result of a host's task. Its owner may share the address, which needs no key. */
 const readResult: Row = {
   needs: "public",
   call: async (world) => {

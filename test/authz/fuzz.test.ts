@@ -1,4 +1,4 @@
-// Random requests to every operation of the OpenAPI document: whatever comes in, the answer is one that is documented.
+// Random requests to every operation of the OpenAPI document: every answer is one that is documented.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
@@ -9,7 +9,7 @@ import { listOperations, type ApiOperation } from "./openapi.ts";
 import { anyRequest, type AnyRequest } from "./requests.ts";
 import { anInstance, makeWorld, type World } from "./world.ts";
 
-/** What is no JSON when all is well. */
+/** Operations whose answer is no JSON on success, with its content type. */
 const FILES: Readonly<Record<string, string>> = {
   "GET /api/v0/admin/documents/export/": "text/csv",
   "GET /api/v0/charges/export/": "text/csv",
@@ -147,7 +147,7 @@ const MAKERS = [
   "PUT /api/v0/asks/{id}/",
 ] as const satisfies readonly (keyof typeof endpoints)[];
 
-/** Whether a concrete path is one of the operation's template, and no longer one. */
+/** True when the path is an instance of the operation's template, and of no longer one. */
 function isPathOf(operation: ApiOperation, path: string): boolean {
   // `.` and `..`, plain or encoded, lead elsewhere before any route is looked for.
   if (/\/(\.|%2e){1,2}(\/|\?|$)/i.test(path)) return false;

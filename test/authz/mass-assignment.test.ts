@@ -1,4 +1,4 @@
-// Fields that a request may not set: whatever is sent under their names is ignored or refused, and never stored.
+// Fields that a request may not set: values under their names are ignored or refused, and never stored.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { endpoints } from "./endpoints.ts";
@@ -112,7 +112,7 @@ describe("fields that nobody may set", () => {
     assert.equal((await world.send("GET", { path: "/metrics" }, world.owner.secret)).status, 403);
   });
 
-  test("whoever client_id, user_id or apikey_id names, the caller's own credit is what moves", async () => {
+  test("the caller's own credit moves, even when client_id, user_id or apikey_id names somebody else", async () => {
     const { owner, stranger } = world;
     const creditOf = async (secret: string) =>
       Number((await world.done("GET", { path: "/api/v0/users/current/" }, { secret }))["credit"]);

@@ -246,7 +246,7 @@ function operationOf({ routes }: World, method: string, path: string): string {
   return route.operation;
 }
 
-/** What an answer says, without the names that the request itself gave and without the id of the request. */
+/** The content of an answer, without the names that the request gave and without the id of the request. */
 function anonymous({ body, text }: TestAnswer, target: Target): unknown {
   if (typeof body !== "object" || body === null) return text;
   const named = JSON.stringify([target.path, target.body]).match(/[0-9a-f]{32}|\d+/g) ?? [];

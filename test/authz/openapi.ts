@@ -26,14 +26,14 @@ type Described = {
 
 /** One operation of the OpenAPI document, with checkers of its answers. */
 export type ApiOperation = {
-  /** Such as `GET /api/v0/template/`. */
+  /** The name of the operation, such as `GET /api/v0/template/`. */
   readonly name: string;
   readonly method: string;
   readonly path: string;
   readonly operationId: string;
   readonly parameters: readonly Parameter[];
   readonly body: JsonSchema | undefined;
-  /** What an answer of this status has against its schema; undefined when nothing, or when it is as declared. */
+  /** The fault of an answer of this status by its schema; undefined when it is as declared. */
   problemOf(status: number, body: unknown): string | undefined;
 };
 

@@ -10,7 +10,7 @@ export type AnyRequest = {
   readonly payload: string | undefined;
 };
 
-/** What has broken parsers, databases and arithmetic before. */
+/** Texts that have broken parsers, databases and arithmetic before. */
 const NASTY_TEXTS = [
   ...["", " ", "null", "undefined", "NaN", "Infinity", "true", "me", "0", "-1", "1e400", "0x10", "1_000", "١٢", "１"],
   ...["2147483647", "2147483648", "9007199254740993", "99999999999999999999", "-9223372036854775809", "0.1", "1e-7"],
@@ -55,7 +55,7 @@ const anyJson = fc.oneof(
   { weight: 1, arbitrary: fc.array(anyScalar, { maxLength: 4 }) },
 );
 
-/** Such as `{"num_gpus": {"gte": 2}}`, well-formed or nearly. */
+/** Filters such as `{"num_gpus": {"gte": 2}}`, well-formed or nearly. */
 const filters = fc.dictionary(
   fc.oneof(fc.constantFrom(...FIELDS), anyText),
   fc.oneof(
@@ -103,7 +103,7 @@ const flag = fc.oneof(
 const launchFlags = fc.array(flag, { maxLength: 5 }).map((flags) => flags.join(" "));
 const asText = <T>(value: fc.Arbitrary<T>) => value.map((one) => JSON.stringify(one));
 
-/** What a parameter of this name usually holds, so that requests get past the first check often enough. */
+/** Usual values of a parameter of this name, so that requests get past the first check often enough. */
 const BY_NAME: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   select_filters: asText(filters),
   select_cols: asText(fc.oneof(fc.array(fc.constantFrom(...FIELDS, "*"), { maxLength: 4 }), anyJson)),

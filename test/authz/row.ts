@@ -1,4 +1,4 @@
-// What a row of `endpoints.ts` is made of.
+// The form of the rows of `endpoints.ts`.
 import type { PermissionCategory } from "../../server/src/base/identity.ts";
 import type { TestCaller } from "../support/fixtures.ts";
 import type { Target, World } from "./world.ts";
@@ -13,7 +13,7 @@ export type Row = {
   readonly needs: Needs;
   /** A second category that the key needs too. */
   readonly alsoNeeds?: PermissionCategory;
-  /** A call that succeeds with the owner's key (for `admin`: the administrator's). Made anew each time. */
+  /** A call that succeeds with the owner's key (for `admin`: the administrator's). Each time a new one is made. */
   readonly call: (world: World) => Promise<Target> | Target;
   /** By what a call names an object. Absent where a call acts on the caller, or on what is public. */
   readonly aims?: (world: World) => Promise<Readonly<Record<string, Aim>>>;

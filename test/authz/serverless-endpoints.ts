@@ -56,7 +56,7 @@ const onDeployment = (needs: "instance_read" | "instance_write", path: string): 
 
 const A_WORKER = { perf: 100, price_per_hour: 1, storage_per_hour: 0.01, first_start_s: 60 };
 
-/** What rents machines, or ends what was rented. */
+/** A row that rents machines or ends rentals, which needs a second permission. */
 const renting = (row: Row): Row => alsoNeeding("instance_write", row);
 
 export const serverlessEndpoints = {
@@ -128,7 +128,7 @@ export const serverlessEndpoints = {
   "GET /api/v0/deployment/{id}/download_url/": onDeployment("instance_read", "download_url/"),
 } satisfies Readonly<Record<string, Row>>;
 
-/** Their addresses are credentials: whoever has one may use it. */
+/** Operations whose address is the credential: a caller who has it needs no key. */
 export const hiddenServerlessEndpoints = {
   "GET /api/v0/deployment/{id}/files/{token}/": {
     needs: "public",

@@ -150,7 +150,7 @@ export const teamEndpoints = {
   "PUT /api/v0/team/members/{id}/roles/": onMember((id) => at(`/api/v0/team/members/${id}/roles/`, { role: NOTHING })),
   "DELETE /api/v0/team/members/{id}/roles/": onMember(
     (id) => at(`/api/v0/team/members/${id}/roles/`),
-    // Whoever may only manage members gives nobody the rights of one; who is one stays one.
+    // A user who may only manage members cannot grant the rights of a member; a member can only keep them.
     "member",
   ),
   "POST /api/v0/team/invite/": {

@@ -23,7 +23,7 @@ export type Target = {
   /** With every parameter filled in, and a query if there is one. */
   readonly path: string;
   readonly body?: unknown;
-  /** What the request carries besides, such as a signature. */
+  /** Further headers of the request, such as a signature. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as it is, instead of `body`. */
   readonly text?: string;
@@ -49,7 +49,7 @@ export type World = {
   send(method: string, target: Target, secret?: string): Promise<TestAnswer>;
   /** The body of a request that must succeed. */
   done(method: string, target: Target, by: { readonly secret: string }): Promise<Readonly<Record<string, unknown>>>;
-  /** Another key of the owner, or of whoever else. */
+  /** Another key of the owner, or of the given user. */
   keyOf(permissions: PermissionDocument | undefined, user?: TestCaller): Promise<string>;
   /** Deletes the keys of the owner that `keyOf` made: an account has room for so many only. */
   forgetKeys(): Promise<void>;
@@ -211,8 +211,8 @@ async function contentsReader(connection: DatabaseConfig, scope: Scope): Promise
     "select tablename as name from pg_tables where schemaname = 'public' and not tablename = any ($1) order by 1",
     [TOUCHED_BY_EVERY_REQUEST],
   );
-  // A written row names the transaction that wrote it, later than all before: whatever is inserted, changed or deleted,
-  // the number of rows or the sum of these names becomes another.
+  // A written row names the transaction that wrote it, later than all before: after every insert, update or delete
+  // the number of rows or the sum of these names differs.
   const parts = tables.map(
     ({ name }) => `select '${name} ' || count(*) || ' ' || coalesce(sum(xmin::text::bigint), 0) as line from ${name}`,
   );

@@ -72,7 +72,7 @@ describe("renting this machine", () => {
   const rent = (body: object): Promise<number> =>
     until("a rental", async () => {
       const answer = await call("PUT", `/api/v0/asks/${await anOffer()}/`, { disk: 8, ...body });
-      // The search may still show what was rented a moment ago; whoever meets that searches again.
+      // The search may still show an offer that was rented a moment ago: on 410 the caller searches again.
       if (answer.status === 410) return undefined;
       assert.equal(answer.status, 200, answer.text);
       return answer.body.new_contract;
@@ -92,7 +92,7 @@ describe("renting this machine", () => {
     ]);
     return Number(row?.["ms"]);
   };
-  /** What a rental could leave behind; the agent's own network stays as long as the agent. */
+  /** Everything that a rental could leave behind. The agent's own network is none of it: it stays as long as the agent. */
   const leftovers = async () => ({
     containers: await docker("ps", "-aq", "--no-trunc", "--filter", `label=${HOST_LABEL}=${hostKey}`),
     mounts: await mountsBelow(berth.dataDir),

@@ -20,9 +20,9 @@ import { workerImage } from "../support/worker-image.ts";
 const HOSTS = 3;
 const FIRST_PORT = 31_900;
 const PEAK_PER_SECOND = 50;
-/** What three workers serve is more than the peak. */
+/** Three workers serve more than the peak. */
 const WORKERS_MAX = 3;
-/** Of the program that measures itself before anybody asks, and then of ours. */
+/** Requests of the program that measures itself before anybody asks, and then of ours. */
 const BENCHMARK_REQUESTS = 5;
 const ANSWERED = 2;
 const CLAIM = UNITS_PER_SECOND * 10;
@@ -114,7 +114,7 @@ describe("endpoint groups on three hosts", () => {
     loads.clear();
     await Promise.all(abandoned);
   };
-  // Where a part fails, what it asked for would only slow down those after it.
+  // The load of a failed test would only slow down those after it.
   afterEach(async (context) => {
     if (!("passed" in context && context.passed)) await abandonLoads();
   });
@@ -154,8 +154,8 @@ describe("endpoint groups on three hosts", () => {
     const before = load.outcomes.flatMap((outcome) => ("problem" in outcome ? [] : outcome.served.worker));
     assert.ok(before.filter((id) => id === liar.id).length > before.length / 2, "it was believed at first");
     const later = await Promise.all(Array.from({ length: 2 * UNITS_PER_SECOND }, () => load.ask()));
-    assertAnswered(later, "whoever came later");
-    // Believed, it would get ten of eleven; known for what it serves, it gets its half at most once it has caught up.
+    assertAnswered(later, "requests that came later");
+    // As long as its claim is believed, it gets ten of eleven; once its real speed is known, at most half after catching up.
     const others = later.filter((outcome) => "served" in outcome && outcome.served.worker !== liar.id);
     assert.ok(others.length > later.length / 3, `others served ${others.length} of ${later.length}`);
     const seen = (await lying.workers()).find(({ id }) => id === liar.id)?.perf ?? Infinity;

@@ -77,7 +77,7 @@ describe("a second machine", () => {
   const offers = async () =>
     (await berth.call("POST", "/api/v0/bundles/", { key: berth.adminKey, body: {} })).body.offers.length;
 
-  test("joins with the command that the server prints, goes on by itself, and is the same wherever its folder lies", async () => {
+  test("joins with the command that the server prints, goes on by itself, and stays the same host in another folder", async () => {
     const [first, second] = [path.join(folder, "first"), path.join(folder, "second")];
     const words = await joinWords();
     const agent = start(first, ...words);
@@ -105,7 +105,7 @@ describe("a second machine", () => {
     assert.match(other.stderr, /This join token was used already/);
   });
 
-  test("of two agents with one copied folder the first is served on, and the copy is told once why it is not", async () => {
+  test("the first of two agents with one copied folder is still served, and the copy is told once why it is not", async () => {
     const [original, copy] = [path.join(folder, "original"), path.join(folder, "copy")];
     const agent = start(original, ...(await joinWords()));
     const { id, clone_noticed_at: before } = await connected();

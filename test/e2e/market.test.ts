@@ -47,7 +47,7 @@ describe("two renters on a machine with two GPUs", () => {
   let machine: ThisMachine;
   let a: Renter;
   let b: Renter;
-  /** Of the first renter, on demand and with a bid; of the second one, with a bid and on demand. */
+  /** Instances of the first renter, on demand and with a bid; of the second one, with a bid and on demand. */
   let [onDemand, strong, weak, late] = [0, 0, 0, 0];
   const cleanups: (() => Promise<unknown>)[] = [];
 
@@ -62,7 +62,7 @@ describe("two renters on a machine with two GPUs", () => {
     assert.equal(found.offers.length, 1, JSON.stringify(found));
     return found.offers[0] as { readonly id: number; readonly min_bid: number };
   };
-  /** The search may still show what was rented a moment ago; whoever meets that searches again. */
+  /** Rents by command. The search may still show an offer rented a moment ago: the caller then searches again. */
   const rentByCommand = (by: Renter, find: () => Promise<number>, ...words: readonly string[]): Promise<number> =>
     until("a rental", async () => {
       const what = ["--image", machine.image, "--disk", "8", "--json", ...words];
@@ -123,7 +123,7 @@ describe("two renters on a machine with two GPUs", () => {
     assert.equal((await record(a, onDemand)).is_bid, false);
   });
 
-  test("what is outbid reads so inside, in its record and at the prompt, and runs on until its checkpoint is done", async () => {
+  test("an outbid instance reads its notice inside, in its record and at the prompt, and runs on until its checkpoint is done", async () => {
     const running = await record(b, weak);
     await until("it counts", async () => Number(await fileOf(running, "/root/count")) > 0);
     assert.equal((await bidOffer(a)).min_bid, FIRST_BID + 0.001);

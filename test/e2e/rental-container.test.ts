@@ -1,4 +1,4 @@
-// What a rented container is: its disk, its variables, its ports, and what it is not given, whatever it asks for.
+// The content of a rented container: its disk, its variables and its ports; and the rights that no option gives it.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { docker } from "../support/docker.ts";
@@ -21,7 +21,7 @@ const HOSTILE_OPTIONS = [
   "-e CONTAINER_ID=1 -e VAST_CONTAINERLABEL=C.1 -e PUBLIC_IPADDR=192.0.2.9 -e $(touch /tmp/owned)=1 -e `id`=1",
   "-p 99999999:1 -p 0:0 -p 80:65536 -p -1:80 -p 8080:8080;reboot -h -rf -h ../../etc -n ../host",
   "-v V.1:/../../etc -v V.../..:/host -v V.1:relative -v V.0:/proc",
-  // Nothing closes it.
+  // The quote is never closed.
   `-e OPEN="--privileged -v /:/host`,
 ];
 
@@ -100,7 +100,7 @@ describe("a rented container", () => {
     await untilUntouched(machine, renter);
   });
 
-  test("is given no privilege, no device and nothing of the host, whatever its options say", async () => {
+  test("gets no privilege, no device and no part of the host by any option", async () => {
     const bodies = [
       { env: HOSTILE_OPTIONS.join(" ") },
       // As an object, each option that has no meaning is ignored and each malformed one refused.

@@ -1,4 +1,4 @@
-// What outlives a rental: volumes, copies between instances and volumes, and images that a renter makes of an instance.
+// Data that outlives a rental: volumes, copies between instances and volumes, and images that a renter makes of an instance.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { docker } from "../support/docker.ts";

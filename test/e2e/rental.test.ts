@@ -140,7 +140,7 @@ describe("renting this machine", () => {
     assert.equal(await page(instance), GREETING);
   });
 
-  test("a reboot starts the same container anew; recycled, it is another one without the files, in the same place", async () => {
+  test("a reboot starts the same container again; a recycle makes another one without the files, in the same place", async () => {
     const [container, hostKey] = [await machine.containerOf(id), instance.ssh_host_key];
     const before = await started(container);
     await renter.told("reboot", String(id));

@@ -33,7 +33,7 @@ describe("secrets", () => {
       if (offers.length === 0) return undefined;
       const order = { disk: 8, runtype: "args", ...body };
       const answer = await berth.call("PUT", `/api/v0/asks/${offers[0].id}/`, { key, body: order });
-      // The search may still show what was rented a moment ago; whoever meets that searches again.
+      // The search may still show an offer that was rented a moment ago: on 410 the caller searches again.
       if (answer.status === 410) return undefined;
       assert.equal(answer.status, 200, answer.text);
       rented.push(answer.body.new_contract);
@@ -227,7 +227,7 @@ describe("secrets", () => {
   });
 });
 
-/** Empty when it is gone: what is written anew has another name for a moment, and is then read under its own. */
+/** The file's content; empty when it is gone: a rewritten file has another name for a moment, and is read under that. */
 async function contentOf(file: string): Promise<string> {
   try {
     return (await readFile(file)).toString("latin1");

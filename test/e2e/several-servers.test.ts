@@ -83,7 +83,7 @@ describe("several servers over one database", () => {
     await assert.rejects(other, /with other settings: BERTH_PLATFORM_FEE_PERCENT is 3 here and 0 there/);
   });
 
-  test("what hangs on the first server is rented, read and stopped on the second one, and billed once", async () => {
+  test("a host connected to the first server is rented, read and stopped on the second one, and billed once", async () => {
     const call = async (method: string, target: string, body: object = {}) => {
       const answer = await two.call(method, target, { key, body });
       assert.equal(answer.status, 200, answer.text);
@@ -121,7 +121,7 @@ describe("several servers over one database", () => {
     await three.kill();
     await until("its machine to be away", async () => (await own())[0]?.["is_connected"] === false);
     assert.deepEqual(await rest(), before, "no machine of another server was touched");
-    // Whoever knows both addresses notices nothing.
+    // A client that knows both addresses gets its answer from the living server.
     const account = await one.cli("balance", "--key", key, "--url", `${three.url},${two.url}`);
     assert.equal(account.code, 0, account.stderr);
     const nobody = await one.cli("balance", "--key", key, "--url", three.url);

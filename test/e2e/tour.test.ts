@@ -162,7 +162,7 @@ describe("a simulated market, walked through with curl", () => {
     assert.partialDeepStrictEqual(env, { FROM_TEMPLATE: "kept", SHARED: "request", FROM_REQUEST: "added" });
     assert.ok(!(await searchOffers()).some((other) => other.id === offer.id), "a rented offer is still on the market");
 
-    // What it uses is seen at once, and charged by the hour, or when it ends.
+    // Usage shows in the balance at once; it is charged by the hour, or when the run ends.
     await until("the balance to fall", async () => {
       const { balance } = bodyOf(Type.Object({ balance: Type.Number() }), await call("GET", "/api/v0/users/current/"));
       return balance < 25;
@@ -219,7 +219,7 @@ describe("a simulated market, walked through with curl", () => {
     }
   });
 
-  test("a network disk is listed, listed anew with other terms, and refused to strangers in the contract's words", async () => {
+  test("a network disk is listed, listed again with other terms, and refused to strangers in the contract's words", async () => {
     const { disk_id } = await berth.admin("disk", "create", "you@example.com", "--size", "500");
     const Listed = Type.Object({ success: Success, disk_id: Text });
     const listing = { disk_id, price_disk: 0.1, size: 200, credit_discount_max: 0.2, end_date: 4_000_000_000 };

@@ -15,7 +15,7 @@ const OFFLINE_AFTER_S = 60;
 /** In GB, and what is more than that. */
 const VOLUME_SIZE = 0.1;
 const TOO_MUCH_MB = 120;
-/** So much that a copy of it takes a while. */
+/** The size of the copied files: large enough that a copy takes a while. */
 const CLONED_SIZE = 0.4;
 const FILL = `cd /data && dd if=/dev/urandom of=large bs=1M count=150 2>/dev/null && mkdir -p deep/.hidden &&
   echo 'echo it runs' > deep/run && ln -s ../large deep/link && ln deep/run deep/.hidden/same &&
@@ -156,7 +156,7 @@ describe("two machines that joined", () => {
     await destroy(await world.rentOn(a));
   });
 
-  test("what is written on a network disk on one machine is there on the other, and only one of them has it at a time", async () => {
+  test("a file written on a network disk on one machine is there on the other, and only one of them has the disk at a time", async () => {
     const { renter, sharedDirectory } = world;
     const images = path.join(sharedDirectory, "berth-volumes");
     const usedBlocks = async () => {

@@ -25,7 +25,7 @@ describe("two servers over one database", () => {
     await clients.abandon();
     await world.close();
     const output = world.servers.map(({ berth }) => berth.output()).join("\n");
-    // What a killed PostgreSQL made fail is logged as well, and is none of this.
+    // Failures caused by a killed PostgreSQL are logged as well; this check is not about them.
     const late = output.includes("driver has already been destroyed");
     assert.equal(late, false, "nothing is noted after the database was closed");
   });
