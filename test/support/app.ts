@@ -29,14 +29,14 @@ import { testDatabase, type TestDatabase } from "./postgres.ts";
 const BARRIER_CHANNEL = "test_barrier";
 const DOLLAR = 1_000_000_000n;
 const SOON_MS = 900_000;
-/** Where the app under test listens for what it proxies, and the name that it tells for that. */
+/** The address at which the proxy of the app under test listens, and the name that it tells for that. */
 const PROXY = { bindHost: "127.0.0.1", publicHost: "proxy.example" };
 
 export type TestApp = {
   readonly app: BerthApp;
   readonly env: TestDatabase;
   readonly clock: ManualClock;
-  /** What the app under test seals with. */
+  /** Encrypts the secrets of the app under test. */
   readonly sealer: Sealer;
   readonly origin: string;
   /** Log lines of level warn and above. */
@@ -59,7 +59,7 @@ export type TestApp = {
   close(): Promise<void>;
 };
 
-/** So much that no traffic of a test reaches it. */
+/** A traffic limit that no test reaches. */
 const NO_BUDGET = { baseNanos: 1_000_000_000_000_000_000n, sharePermille: 0 };
 
 /** Above every price that a test asks; nor is there a budget for traffic then. */
@@ -241,7 +241,7 @@ export async function giveCredit(
   await withTransaction(env.database, clock, (tx) => postTransfers(tx, [grantOf(user.id, amount)]));
 }
 
-/** What a user has, in nano-dollars. */
+/** A user's credit, in nano-dollars. */
 export async function creditOfUser({ env }: Pick<TestApp, "env">, user: TestCaller) {
   return balanceOf(env.database.kysely, user.id);
 }

@@ -223,7 +223,7 @@ export async function passHour(world: AuditWorld, price: bigint): Promise<void> 
     [toAt],
   );
   const hour = { fromAt, toAt, quantity: BigInt(HOUR_MS) };
-  // What is counted stands in the time of its counter, however long the machine was away.
+  // Counted time ends at the time of its counter, even after the machine was away.
   const [run] = await sql(
     `select metered_from_at + (running_ms - 3600000) * interval '1 ms' as from_at,
        metered_from_at + running_ms * interval '1 ms' as to_at

@@ -28,7 +28,7 @@ export type Answer = {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
-  // What a test expects of it is the assertion's business; undefined when it is no JSON.
+  // Tests assert the form of the body themselves; it is undefined when the answer is no JSON.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 };
@@ -42,7 +42,7 @@ export type Call = {
 };
 
 export type StartOptions = {
-  /** Of `berth up`, beside port and data directory. */
+  /** Options of `berth up`, beside port and data directory. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Made in the temporary directory when absent, with the tables of the server already in its database. */
@@ -50,7 +50,7 @@ export type StartOptions = {
   readonly port?: number;
   /** A PostgreSQL that several servers share; one of its own when absent. */
   readonly databaseUrl?: string;
-  /** Of the administrator, where the data directory holds no key of its own. */
+  /** The administrator's key, where the data directory holds no key of its own. */
   readonly adminKey?: string;
 };
 
@@ -60,7 +60,7 @@ export type Berth = {
   readonly dataDir: string;
   readonly adminKey: string;
   readonly pid: number;
-  /** What it wrote so far, on stdout and stderr. */
+  /** The server's output so far, on stdout and stderr. */
   output(): string;
   readonly ended: Promise<Ended>;
   call(method: string, path: string, call?: Call): Promise<Answer>;
@@ -253,7 +253,7 @@ async function connectTo(dataDir: string, databaseUrl: string | undefined): Prom
   const client = new pg.Client(
     databaseUrl === undefined ? await embeddedOf(dataDir) : { connectionString: databaseUrl },
   );
-  // A server that is killed takes its connections along; whoever waits for an answer is told by its own query.
+  // A server that is killed takes its connections along; a caller that waits for an answer learns it from its own query.
   client.on("error", () => {});
   await client.connect();
   return client;

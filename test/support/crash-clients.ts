@@ -12,22 +12,22 @@ const POOR_DOLLARS = 40;
 const USERS = ["ann", "bob", "cat", "poor", "capped"] as const;
 const RETRY_MS = 50;
 const PAUSE_MS = 400;
-/** Of one user at a time. */
+/** The most instances and volumes of one user at a time. */
 const INSTANCES_MAX = 5;
 const VOLUMES_MAX = 2;
 
-/** What was asked under one key, and how it was answered in the end. */
+/** A request under one idempotency key, with its final answer. */
 export type Asked = {
   readonly what: What;
   readonly key: string;
   readonly user: Account;
-  /** Of the transfer or grant: who got it. */
+  /** The receiver of a transfer or grant. */
   readonly payee?: Account;
   readonly cents: number;
   readonly sentAtMs: number;
   readonly answeredAtMs: number;
   readonly status: number;
-  /** Of the instance or volume that it made or was about. */
+  /** The id of the instance or volume that the request made or named. */
   readonly id: number;
 };
 type What = "rent" | "bid" | "stop" | "start" | "destroy" | "transfer" | "grant" | "cap" | "volume" | "delete volume";
@@ -68,7 +68,7 @@ export class CrashClients {
     return new CrashClients(world, random, users);
   }
 
-  /** What each user was given with its account. */
+  /** The credit that each user was given with its account. */
   initialDollars(user: Account): number {
     return user.email.startsWith("poor") ? POOR_DOLLARS : RICH_DOLLARS;
   }
@@ -78,7 +78,7 @@ export class CrashClients {
     this.loops = this.users.flatMap((user) => Array.from({ length: CLIENTS_PER_USER }, () => this.loop(user)));
   }
 
-  /** Lets everybody go, whatever they wait for. */
+  /** Ends all clients, even those that still wait for an answer. */
   async abandon(): Promise<void> {
     this.isAbandoned = true;
     this.isStopped = true;

@@ -8,14 +8,14 @@ import { startEndpointLoad, type EndpointLoad, type Outcome } from "./endpoint-l
 /** No endpoint has more workers than so many at any moment of its life. */
 export const WORKERS_MAX = 3;
 const REQUESTS_PER_SECOND = 6;
-/** Of one endpoint. Each asks again every second: on a slow machine, more of them would leave no time to serve any. */
+/** Waiting requests of one endpoint. Each asks again every second: with more, a slow machine would not serve. */
 const WAITING_MAX = 100;
 const RETRY_MS = 100;
 const CHANGES_PER_LIFE = 4;
 /** Between two changes, unless nobody is served for too long. */
 const ANSWERS_MAX = 30;
 const [LOOK_EVERY_MS, PATIENCE_MS] = [100, 30_000];
-/** Of a worker of `crash-workers.ts`, so that one to all of them are called for. */
+/** Loads in multiples of a worker of `crash-workers.ts`, so that an endpoint needs none to all of them. */
 const MIN_LOADS = [0, 15, 35, 55] as const;
 
 export type Life = {

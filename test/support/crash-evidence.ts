@@ -1,4 +1,4 @@
-// What the hosts of a rack can say of themselves without the server, read from the files in which their agents keep notes.
+// Evidence of the hosts of a rack without the server, read from the files in which their agents keep notes.
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { readEngineRuns, type EngineRun } from "./lasting-engine.ts";
@@ -6,11 +6,11 @@ import { readEngineRuns, type EngineRun } from "./lasting-engine.ts";
 export const HOSTS_PER_RACK = 2;
 /** Short, so that an absence of a minute is a lost host, and longer than starts of a server mostly take. */
 export const LEASE_MS = 40_000;
-/** Of a host without rentals the server stores only so often that it was heard, with a tenth of a lease between. */
+/** The shortest lease: the server stores a sign of life of a host without rentals only once in a tenth of a lease. */
 const LEASE_MS_MIN = LEASE_MS * 0.9;
 
 export type Stretch = { readonly fromMs: number; readonly toMs: number };
-/** What one host can say of itself, without the server. */
+/** Evidence of one host, without the server. */
 export type EngineEvidence = {
   readonly runs: readonly EngineRun[];
   /** From what proved to its agent that the server was there to the next such proof, where that may have been too long. */
@@ -25,7 +25,7 @@ export type EngineEvidence = {
   readonly pulses: readonly number[];
 };
 
-/** Where the agents of a rack keep their files. */
+/** The folder in which the agents of a rack keep their files. */
 export type RackFiles = { readonly stateDir: string };
 
 /** The file names of one host, up to their ending. */
@@ -95,7 +95,7 @@ function absencesOf(proofs: readonly Proof[], nowMs: number): readonly Stretch[]
   return gaps.filter(({ fromMs, toMs }) => toMs - fromMs > LEASE_MS_MIN);
 }
 
-/** What each engine of a rack has run, and when its host was out of touch. */
+/** All runs of each engine of a rack, and the times in which its host was out of touch. */
 export function evidenceOf({ stateDir }: RackFiles, nowMs: number): readonly EngineEvidence[] {
   const pulses = readLines<number>(path.join(stateDir, "pulses.jsonl"));
   return hostsOf({ stateDir }).map((host) => {

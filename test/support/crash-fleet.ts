@@ -22,7 +22,7 @@ const [LIVED_MIN_MS, LIVED_MAX_MS] = [300, 12_000];
 const KILLS: readonly Kill[] = ["server", "server", "server", "server", "server and agents", "backend"];
 /** An absence takes a minute: only runs of at least so many kills see some. */
 const KILLS_WITH_ABSENCES = 20;
-/** What a published client is told of an endpoint that is not there any more. */
+/** The published client's error for an endpoint that was deleted. */
 const GONE = /^ApiError: .*(endpoint|api_key)/i;
 
 /** Kills so many times while endpoints are made, scaled, updated and deleted under load. */
@@ -107,7 +107,7 @@ function judgeAnswers({ name, load, deletedAtMs }: Life, { doneCounts }: CrashWo
   return [...problems, `${name}: ${load.sentCount} requests and ${ids.size} answers, deleted at ${deletedAtMs}`];
 }
 
-/** Nothing is left of any endpoint, and none ever had more workers than it may. */
+/** Finds remains of deleted endpoints, and endpoints that ever had more workers than allowed. */
 async function auditFleet(world: CrashWorld): Promise<readonly string[]> {
   const { berth } = world;
   const problems: string[] = [];

@@ -1,5 +1,5 @@
-// What must be so after any number of crashes: by the product's own audit, by the ledger, by what the clients were told,
-// and by what the engines have really run.
+// Checks after any number of crashes: by the product's own audit, by the ledger, by the answers that the clients got,
+// and by the real runs of the engines.
 import { createHash } from "node:crypto";
 import type { Asked, CrashClients } from "./crash-clients.ts";
 import type { CrashWorld } from "./crash-world.ts";
@@ -32,7 +32,7 @@ export async function auditCrash(world: CrashWorld, clients: CrashClients): Prom
   return { ...books, problems };
 }
 
-/** What must be so whatever was asked for: the product's own audit, the ledger, and what has run against what was charged. */
+/** Checks that hold after all kinds of requests: the product's own audit, the ledger, and real runs against charges. */
 export async function auditBooks(world: CrashWorld): Promise<Findings> {
   const unsettled: string[] = [];
   await untilSettled(world).catch((error: unknown) => {
@@ -100,7 +100,7 @@ async function auditLedger(world: CrashWorld): Promise<readonly string[]> {
   ];
 }
 
-/** Nothing is on two lines, and no transfer pays two. */
+/** Finds usage that is on two charge lines, and transfers that pay two of them. */
 async function auditLines(world: CrashWorld): Promise<readonly string[]> {
   const [found] = await world.berth.sql(
     `select (select count(transfer_id) - count(distinct transfer_id) from charge_lines)::int as paid_twice,
@@ -156,7 +156,7 @@ async function auditAcknowledged(world: CrashWorld, clients: CrashClients): Prom
   return problems;
 }
 
-/** What each user was told adds up to what it has: given, received, sent, charged and given back. */
+/** Checks that the answers to each user add up to their credit: given, received, sent, charged and given back. */
 async function auditCredit(world: CrashWorld, clients: CrashClients): Promise<readonly string[]> {
   const rows = await world.berth.sql(
     `select user_id, balance_nanos::text as balance,

@@ -1,4 +1,4 @@
-// What a run of kills has shown, for people.
+// The report of a run of kills, for people.
 import type { CrashReport, KillNews } from "./crash-run.ts";
 import { TOLERANCE_MS, type Rule, type RunVerdict } from "./crash-runs.ts";
 import { KILLS } from "./crash-world.ts";

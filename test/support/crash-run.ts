@@ -19,7 +19,7 @@ export type CrashOptions = {
 export type KillNews = {
   readonly round: number;
   readonly sinceBeginMs: number;
-  /** What exactly was killed. */
+  /** The processes that were killed, in words. */
   readonly what: string;
   /** How long it took until everything worked again. */
   readonly backAfterMs: number;

@@ -1,4 +1,4 @@
-// What engines have run against what was charged for it, run by run.
+// Runs of the engines against their charges, run by run.
 import type { EngineEvidence, Stretch } from "./crash-evidence.ts";
 import { PULSE_MS, type EngineRun } from "./lasting-engine.ts";
 
@@ -7,11 +7,11 @@ export type ChargedRun = {
   readonly generation: number;
   readonly countedMs: number;
   readonly chargedMs: number;
-  /** After this it costs its renter nothing, whatever it runs; infinite while nobody asked for its end. */
+  /** From this time on the run costs its renter nothing; infinite while nobody asked for its end. */
   readonly chargeableUntilMs: number;
-  /** Where the server laid its beginning; infinite while it knows none. */
+  /** The beginning of the run by the server's books; infinite while the server knows none. */
   readonly meteredFromMs: number;
-  /** What else is stored of it, for who has to find out. */
+  /** Further stored values of the run, for the reader of a failure. */
   readonly facts: string;
 };
 
@@ -33,17 +33,17 @@ export type RunEvidence = {
 
 /** The engine reads one clock and its agent counts by another, which may be set meanwhile. */
 export const TOLERANCE_MS = 250;
-/** What they may differ by on the average, so that nothing that is wrong with every run hides in that. */
+/** The most that runs and charges may differ on average, so that a fault of every run does not hide in the tolerance. */
 const USUAL_TOLERANCE_MS = 50;
 /** A host reports every five seconds, or notes for itself what it cannot report, as long as its agent does not stand still. */
 export const REPORT_MS = 8_000;
 const REPORT_PULSES = REPORT_MS / PULSE_MS;
-/** So many runs may be excused by reports that were on their way for long, and such a part of many. */
+/** The most runs that late reports may excuse, as a number and as a share of many. */
 const LATE_RUNS_MAX = 2;
 const LATE_SHARE_MAX = 0.1;
 
 /**
- * A run is charged for what its container has really run, whatever died meanwhile. It may be charged for less in four
+ * A run is charged for the real time of its container, also after crashes. It may be charged for less in four
  * cases alone: for the time after its end was asked for and a stop should have been certain; of an absence that may have
  * been longer than a lease, from the last report before it on; of a run that ended with the power, what came after its last
  * report or note; and for as long as its first report, or the one before it, was on its way, as its host saw it.

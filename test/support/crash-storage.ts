@@ -1,11 +1,11 @@
-// What was stored against what was charged for it, by what the engines and the clients saw.
+// Stored bytes against their charges, by the evidence of the engines and the clients.
 import type { Asked, CrashClients } from "./crash-clients.ts";
 import { absentMs, REPORT_MS, TOLERANCE_MS } from "./crash-runs.ts";
 import type { EngineEvidence, Stretch } from "./crash-evidence.ts";
 import type { CrashWorld } from "./crash-world.ts";
 import type { EngineRun } from "./lasting-engine.ts";
 
-/** Of fewer, half may have had bad luck. */
+/** The fewest disks that are judged by their median: of fewer, half may have had bad luck. */
 const USUAL_MIN = 10;
 /** Less than passes between two reports, and more than one of them is mostly on its way. */
 const USUAL_MISSING_MS_MAX = 2_000;
@@ -18,7 +18,7 @@ type Stored = {
   readonly perhaps: Stretch;
   /** By how much less it may be charged although nobody was absent. */
   readonly sparedMs: number;
-  /** What is known of it, for who has to find out. */
+  /** Known values of the disk or volume, for the reader of a failure. */
   readonly facts: string;
 };
 
@@ -49,7 +49,7 @@ function absentFrom(engines: readonly EngineEvidence[], stretch: Stretch): numbe
   return Math.max(...engines.map(({ absences }) => absentMs(absences, stretch)));
 }
 
-/** What but absences is excused in one disk is not usual: nothing that is wrong with every disk hides in that. */
+/** Judges the median: a cause other than absences excuses one disk, but not every disk. */
 function judgeUsual(disks: readonly Stored[], engines: readonly EngineEvidence[]): readonly string[] {
   const missing = disks
     .map(({ chargedMs, surely, perhaps }) => ({ chargedMs, fromMs: perhaps.fromMs, toMs: surely.toMs }))
@@ -116,7 +116,7 @@ type Known = Pick<Stored, "sparedMs" | "facts"> & {
   readonly perhapsFromMs: number;
 };
 
-/** What never began has stretches of no length. */
+/** A disk or volume to judge. One that never began has stretches of no length. */
 function storedOf(
   name: string,
   charged: ReadonlyMap<string, number>,

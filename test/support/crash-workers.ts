@@ -86,7 +86,7 @@ export class CrashWorkers {
     }
   }
 
-  /** At once, with whatever it has: a container that has ended asks nobody. */
+  /** Ends a program at once, with its open requests: a container does not ask before it ends. */
   private end(key: string): void {
     const program = this.programs.get(key);
     this.programs.delete(key);

@@ -38,7 +38,7 @@ const HOSTS_MAIN = path.join(import.meta.dirname, "lasting-hosts.ts");
 const [RACKS, GPUS_PER_HOST] = [3, 4];
 /** Programs of workers listen there: the system gives these to nobody, and neither do servers and agents of other tests. */
 const [PORT_FIRST, PORTS_PER_RACK] = [29_900, 200];
-/** So long that every container has stopped by itself. */
+/** An absence long enough that every container has stopped by itself. */
 const ABSENCE_MS = LEASE_MS + 12_000;
 const OUTPUT_TAIL = 4_000;
 /** How long one of several servers is away at most before it is started again. */
@@ -51,7 +51,7 @@ const SETTINGS = {
   BERTH_NOTICE_SECONDS: "1",
   BERTH_MIN_SLICE_SECONDS: "1",
   BERTH_LOG_LEVEL: "error",
-  // What is asked here is far above what any market asks.
+  // Prices in these tests are far above those of any market.
   BERTH_TRAFFIC_PRICE_MAX: "1",
   BERTH_STORAGE_PRICE_MAX: "100",
   BERTH_TRAFFIC_LIMIT_BASE: "1000",
@@ -78,14 +78,14 @@ type Rack = {
 export class CrashWorld {
   readonly servers: Server[] = [];
   readonly racks: Rack[] = [];
-  /** Undefined where the only server has a PostgreSQL of its own. */
+  /** The PostgreSQL that several servers share; undefined where the only server has one of its own. */
   private readonly shared: Shared | undefined;
 
   private constructor(shared: Shared | undefined) {
     this.shared = shared;
   }
 
-  /** With several servers, agents know all of them: they join at the first one and go wherever one lives. */
+  /** With several servers, agents know all of them: they join at the first one and go to any that is alive. */
   static async open(serverCount = 1): Promise<CrashWorld> {
     const world = new CrashWorld(serverCount > 1 ? await openPostgres() : undefined);
     try {
@@ -107,7 +107,7 @@ export class CrashWorld {
     return found.berth;
   }
 
-  /** Any of the servers, dead ones as well: whoever asks one that is dead asks another one next. */
+  /** Any of the servers, dead ones as well: a client of a dead one asks another one next. */
   any(random: () => number): Berth {
     return this.servers[Math.floor(random() * this.servers.length)]?.berth ?? this.berth;
   }
@@ -158,12 +158,12 @@ export class CrashWorld {
     }
   }
 
-  /** What every engine has run, and when its host was out of touch. */
+  /** All runs of every engine, and the times in which its host was out of touch. */
   engines(): readonly EngineEvidence[] {
     return this.racks.flatMap((rack) => evidenceOf(rack, systemClock.now().getTime()));
   }
 
-  /** What runs in all engines now. */
+  /** The containers that run in all engines now. */
   running(): readonly RunningContainer[] {
     return this.racks.flatMap((rack) => hostsOf(rack).flatMap((host) => readRunning(engineOf(host))));
   }
@@ -179,7 +179,7 @@ export class CrashWorld {
     const rack = this.racks[number]!;
     switch (kill) {
       case "server":
-        // Of several servers one stays away for a moment, in which the others do its work.
+        // One of several servers stays away for a moment, in which the others do its work.
         return this.crashServers(this.drawServers(random), this.servers.length === 1 ? 0 : DOWN_MAX_MS * random());
       case "absence":
         await this.crashServers(this.servers, ABSENCE_MS);
@@ -245,7 +245,7 @@ export class CrashWorld {
     await until("PostgreSQL to be started again", isAgain);
   }
 
-  /** Returns when the postmaster has noticed, and begun to start all anew. */
+  /** Returns when the postmaster has noticed the death, and begun to start all its processes again. */
   private async killBackend(random: () => number): Promise<string> {
     const postmaster = await this.postgresPid();
     const children = await until("a process of PostgreSQL", async () => {
@@ -306,7 +306,7 @@ async function untilReady(berth: Berth): Promise<void> {
   throw new Error(`the server ended by itself: ${JSON.stringify(ended)} ${berth.output().slice(-OUTPUT_TAIL)}`);
 }
 
-/** None of a process that is gone; only those whose command line names something, if it is given. */
+/** Children of the process, if given only those with this text in their command line; none when it is gone. */
 async function childrenOf(pid: number, named = ""): Promise<readonly number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
   const pids = text.split(/\s+/).filter(Boolean).map(Number);

@@ -6,7 +6,7 @@ import type { TestAnswer } from "./http.ts";
 
 export type TestCode = { readonly bytes: Buffer; readonly hash: string };
 
-/** What no other code is; its content is nobody's business but its workers'. */
+/** Code that is unlike all other code; its content matters to its workers only. */
 export function someCode(sizeBytes = 3_000): TestCode {
   const bytes = randomBytes(sizeBytes);
   return { bytes, hash: createHash("sha256").update(bytes).digest("hex") };
@@ -86,7 +86,7 @@ export async function versionsOf(world: TestApp, owner: TestCaller, id: number) 
   return body.versions;
 }
 
-/** How many files and pieces of code there are, of whomever. */
+/** The number of stored files and pieces of code, of all users. */
 export async function storedCode({ env }: TestApp): Promise<readonly [files: number, pieces: number]> {
   const { rows } = await env.pool.query<{ files: number; pieces: number }>(
     `select (select count(*)::integer from deployment_files) as files,

@@ -11,7 +11,7 @@ import { inTurn } from "./in-turn.ts";
 const run = promisify(execFile);
 
 export const DOCKER_SOCKET = "/var/run/docker.sock";
-/** What an agent under test opens to renters: the images that tests make here, and registries of this machine. */
+/** The images that an agent under test opens to renters: those that tests make here, and registries of this machine. */
 export const OPEN_HOST = {
   BERTH_AGENT_LOCAL_IMAGES: "berth-test/*,127.0.0.1:1/berth-test/*",
   BERTH_AGENT_ALLOW_REGISTRIES: "127.0.0.1",
@@ -91,7 +91,7 @@ export async function busyboxImage(): Promise<string> {
   return imageOf(BUSYBOX_IMAGE, ["ENV PATH=/bin", 'CMD ["sleep","86400"]'], fillWithBusybox);
 }
 
-/** What the busybox image holds, below a folder. */
+/** Fills a folder with the content of the busybox image. */
 export async function fillWithBusybox(root: string): Promise<void> {
   for (const folder of ["bin", "etc", "root", "tmp", "proc", "sys", "dev"]) await mkdir(join(root, folder));
   await copyProgram(join(root, "bin/busybox"));
@@ -139,7 +139,7 @@ async function makeImage(
   }
 }
 
-/** Removes every container that carries the label, whatever its state. */
+/** Removes every container that carries the label, in any state. */
 export async function removeLabelled(label: string, value: string): Promise<void> {
   const ids = (await docker("ps", "-aq", "--filter", `label=${label}=${value}`)).split("\n").filter(Boolean);
   if (ids.length > 0) await docker("rm", "-f", "-v", ...ids);

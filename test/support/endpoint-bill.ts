@@ -52,7 +52,7 @@ export async function assertBill(
   return total;
 }
 
-/** Of all days on which a test may have run. */
+/** The path of the charges of all days on which a test may have run. */
 function chargesAs(format: "lines" | "tree"): string {
   const nowS = Math.floor(Date.now() / 1000);
   const filters = JSON.stringify({ day: { gte: nowS - DAY_S, lte: nowS + DAY_S } });

@@ -36,7 +36,7 @@ export type Endpoint = {
   workers(): Promise<readonly WorkerRecord[]>;
   /** Oldest first. */
   events(): Promise<readonly EndpointEvent[]>;
-  /** What `./berth endpoint explain` prints. */
+  /** The output of `./berth endpoint explain`. */
   explained(): Promise<string>;
   load(): EndpointLoad;
 };

@@ -5,10 +5,10 @@ const TICK_MS = 20;
 /** Each request is one unit of work, as the router and the program of `worker-program.ts` count it. */
 const UNITS = 1;
 const ROUTE = "/work";
-/** Of a client with endless patience: only a hang makes it give up. */
+/** The timeout of a client with endless patience: only a hang makes it give up. */
 const TIMEOUT_MS = 3_000_000;
 
-/** What the program of a worker says of a request: what it counted is of its present run. */
+/** A worker program's account of a request, with the counts of its present run. */
 export type Served = {
   readonly worker: number;
   readonly id: string;
@@ -32,7 +32,7 @@ export type EndpointLoad = {
   readonly outcomes: readonly Outcome[];
   /** Nobody comes any more; resolves when all who came were answered. */
   stop(): Promise<readonly Outcome[]>;
-  /** The same without waiting for answers: whoever waits is told that it is over. */
+  /** Ends the load without waiting for answers: each waiting client gets an error. */
   abandon(): Promise<void>;
 };
 
@@ -113,7 +113,7 @@ async function request(endpoint: EndpointOptions, id: string, signal: AbortSigna
   }
 }
 
-/** Of each run of each worker: how many requests it says that it had, and how many of them twice. */
+/** Requests that the runs of all workers say they served, and how many of them they served twice. */
 export function countedBy(outcomes: readonly Outcome[]): { readonly served: number; readonly repeated: number } {
   const runs = new Map<string, Served>();
   for (const outcome of outcomes) {

@@ -15,7 +15,7 @@ const PORTS_PER_HOST = 40;
 /** Enough for all workers of a test on one machine. */
 const GPUS = "RTX 4090:4";
 
-/** What rentals have there: all lists are empty when nobody rents. */
+/** Traces of rentals on the hosts: all lists are empty when nobody rents. */
 export type Remains = Readonly<Record<"containers" | "mounts" | "loopDevices", readonly string[]>>;
 
 export const NO_REMAINS: Remains = { containers: [], mounts: [], loopDevices: [] };

@@ -38,9 +38,9 @@ export type FakeHostOptions = {
   readonly facts: Partial<MachineFacts>;
   readonly hostKey: string;
   readonly fingerprint?: string;
-  /** What the SSH server at the door of an instance says to whoever comes through a tunnel; undefined where there is no door. */
+  /** The greeting of an instance's SSH server to a client through a tunnel; undefined where there is no server. */
   readonly greeting?: (instanceId: number) => string | undefined;
-  /** Whether it answers a ping, as everybody does whose line is not dead. */
+  /** True when the host answers a ping, as every host with a living connection does. */
   readonly answersPings?: boolean;
 };
 
@@ -65,7 +65,7 @@ export class FakeHost {
   desired: Desired | undefined;
   closeCode: number | undefined;
   private wasPinged = false;
-  /** What the last welcome gave it to show next time. A test that sets it makes a copy, or a loss. */
+  /** The proof that the last welcome gave it to show next time. A test that sets it simulates a copy or a loss. */
   proof = "";
   private options: FakeHostOptions;
   private readonly hostKey: string;
@@ -135,7 +135,7 @@ export class FakeHost {
       socket.once("error", reject);
     });
     socket.on("error", () => {});
-    // What an older connection still says is not of this one.
+    // Messages of an older connection are not noted for this one.
     const whileOwn = (note: () => void) => this.socket === socket && note();
     socket.on("message", (data) => whileOwn(() => this.onMessage(String(data))));
     socket.on("ping", () => whileOwn(() => (this.wasPinged = true)));
@@ -251,7 +251,7 @@ export class FakeHost {
     return this.received.filter((message): message is Extract<ServerMessage, { kind: Kind }> => message.kind === kind);
   }
 
-  /** What the newest desired set says of an instance; undefined when it does not name it. */
+  /** The newest desired state of an instance; undefined when the desired set does not name it. */
   order(instanceId: number): DesiredInstance | undefined {
     return this.desired?.instances.find((instance) => instance.instance_id === instanceId);
   }
@@ -289,7 +289,7 @@ export class FakeHost {
     await this.report(seen, { volumes: this.obedientVolumes() });
   }
 
-  /** What a host that has done everything reports. */
+  /** The report of a host that has carried out all its orders. */
   obedience(): readonly Seen[] {
     return (this.desired?.instances ?? []).map(({ instance_id, generation, run, image, ports }) => {
       const counters = { running_ms: this.meter(instance_id, generation, run === "running"), ...NO_TRAFFIC };
@@ -341,7 +341,7 @@ export class FakeHost {
   }
 
   /**
-   * What the SSH server at the door of an instance says to whoever comes through a tunnel; undefined where there is no door.
+   * The greeting of an instance's SSH server to a client through a tunnel; undefined where there is no server.
    * Null leaves tunnels to the test.
    */
   protected door(instanceId: number): string | undefined | null {
@@ -379,7 +379,7 @@ export class FakeHost {
   }
 }
 
-/** What is sealed has no part in what hosts are compared by. */
+/** Encrypts nothing: encrypted texts play no part in comparisons of hosts. */
 const NO_SEALS: Sealer = { seal: (text) => text, open: () => undefined };
 const NO_TRAFFIC = { received_bytes: 0, sent_bytes: 0 } as const;
 

@@ -16,7 +16,7 @@ export function resultPath({ status, body, text }: TestAnswer): string {
   return url.pathname;
 }
 
-/** What a client that knows no key gets there. */
+/** The answer to a client without a key. */
 export async function fetchResult(world: TestApp, path: string) {
   const { status, text } = await world.call({ url: path });
   return { status, text };

@@ -4,7 +4,7 @@ import type { FakeHost } from "./fake-host.ts";
 import type { TestCaller } from "./fixtures.ts";
 import type { TestAnswer } from "./http.ts";
 
-/** Lists, or lists anew, a machine of this host. */
+/** Lists a machine of this host, or lists it again. */
 export function listMachine(
   world: TestApp,
   owner: TestCaller,
@@ -26,7 +26,7 @@ export function ofMachine(
   return world.call({ method, url, secret: by.secret, ...(body === undefined ? {} : { body }) });
 }
 
-/** What its host sees of a machine. */
+/** A machine as its host sees it. */
 export async function machineRecord(world: TestApp, owner: TestCaller, host: Pick<FakeHost, "machineId">) {
   const answer = await ofMachine(world, owner, host, ["GET", ""]);
   assert.equal(answer.status, 200, answer.text);

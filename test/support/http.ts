@@ -25,7 +25,7 @@ export type TestCall = {
 
 export type TestAnswer = {
   readonly status: number;
-  // What a test expects of it is the assertion's business.
+  // Tests assert the form of the body themselves.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
   readonly text: string;

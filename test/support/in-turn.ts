@@ -12,7 +12,7 @@ export async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T
   }
 }
 
-/** A socket in the kernel's abstract namespace: nobody else can have the name until whoever has it closes it or ends. */
+/** A socket in the kernel's abstract namespace: only one process can have the name, until it closes the socket or ends. */
 async function takeTurn(name: string): Promise<Server | undefined> {
   const server = createServer().listen(name);
   try {

@@ -14,7 +14,7 @@ export type JoinedHost = {
   readonly host: OtherHost;
   readonly address: string;
   readonly stateDir: string;
-  /** What its agent wrote since it was started last. */
+  /** Output of the agent since its last start. */
   output(): string;
   /** Starts the agent with these words; without any it goes on as what it has joined. */
   startAgent(...words: readonly string[]): void;
@@ -27,7 +27,7 @@ export type JoinedHost = {
   inspect(container: string, format: string): Promise<string>;
   /** Runs a shell command in the container of an instance. */
   inside(instanceId: number, command: string): Promise<string>;
-  /** What rentals have there, container names included. */
+  /** Traces of rentals on the machine, container names included. */
   traces(): Promise<Readonly<Record<"containers" | "disks" | "mounts" | "loopDevices", readonly string[]>>>;
   losePower(): Promise<void>;
   /** Docker and agent, as after a boot. */

@@ -1,6 +1,6 @@
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/** Of the last digit of 32 bytes in base64url, two bits stand for nothing: with another one it spells the same bytes. */
+/** An unused bit of the last base64url digit of 32 bytes: when it is flipped, the text spells the same bytes. */
 export const SPELLING_BIT = 0b000001;
 /** One that counts. */
 export const CONTENT_BIT = 0b000100;

@@ -35,7 +35,7 @@ type State = {
 
 const [CREATE_MS, START_MS, STOP_MS] = [20, 60, 30];
 const [RECEIVED_BYTES_PER_S, SENT_BYTES_PER_S] = [200_000, 50_000];
-/** What an engine says of a container that went with the power. */
+/** The exit code that an engine tells of a container that went with the power. */
 const LOST_EXIT_CODE = 255;
 /** As the shell says of a process that ended by SIGTERM. */
 const TERMINATED_EXIT_CODE = 143;
@@ -44,7 +44,7 @@ export type LastingInput = {
   readonly clock: Clock;
   readonly random: () => number;
   readonly file: string;
-  /** Of the machine: with another one than before, nothing that ran runs any more. */
+  /** The boot of the machine: under another id than before, no earlier container runs any more. */
   readonly bootId: string;
 };
 
@@ -53,7 +53,7 @@ export function readEngineRuns(file: string): readonly EngineRun[] {
   return existsSync(file) ? readState(file).runs : [];
 }
 
-/** What runs there now, with the variables and ports that it was made with. */
+/** The containers that run in the engine of this file, with the variables and ports that they were made with. */
 export function readRunning(file: string): readonly RunningContainer[] {
   if (!existsSync(file)) return [];
   return Object.entries(readState(file).containers).flatMap(([id, { spec, phase, startedAtMs }]) =>
@@ -231,7 +231,7 @@ class LastingEngine implements Engine {
     return true;
   }
 
-  /** What happened is in the file before anybody is told of it. */
+  /** Writes the change to the file before anybody is told of it. */
   #changed(id: string): void {
     writeState(this.#parts.file, this.#parts.state);
     for (const listener of this.#listeners) listener({ kind: "container", id });

@@ -128,6 +128,6 @@ const stop = () => {
   void Promise.race([closed, systemClock.sleep(STOP_LIMIT_MS)]).then(() => process.exit(0));
 };
 process.on("SIGTERM", stop);
-// Whoever started it holds the other end: it never outlives a test that was killed itself.
+// The process that started this one holds the other end of stdin, so that this one ends with a test that was killed.
 process.stdin.on("error", () => undefined).on("close", stop);
 process.stdin.resume();

@@ -17,7 +17,7 @@ export type OtherMachine = {
   start(program: string, args: readonly string[], env?: NodeJS.ProcessEnv): ChildProcess;
   /** Cuts the line, and mends it. */
   setLink(state: "up" | "down"): Promise<void>;
-  /** Kills at once whatever uses its network, and others of its processes; then that is as new: no bridges, no rules. */
+  /** Kills at once all programs in its network, and others by id; the network is then as new: no bridges, no rules. */
   losePower(others: readonly number[]): Promise<void>;
   close(): Promise<void>;
 };
@@ -26,7 +26,7 @@ async function ip(...args: readonly string[]): Promise<void> {
   await run("ip", [...args]);
 }
 
-/** What has ended meanwhile is no matter. */
+/** Kills a process; one that has ended meanwhile is no failure. */
 function kill(id: number): void {
   try {
     process.kill(id, "SIGKILL");

@@ -78,7 +78,7 @@ function referenceRow(offered: OfferedMachine, offer: LiveOffer, asked: SearchRe
   return { record, bundle };
 }
 
-/** What equal offers have in common, besides their size and price. */
+/** Fields in which equal offers agree, besides their size and price. */
 const ALIKE = [
   "host_id", "is_simulated", "gpu_is_declared", "resource_type", "verification", "hosting_type", "gpu_name", "gpu_ram",
   "gpu_lanes", "gpu_mem_bw", "gpu_max_power", "compute_cap", "cuda_max_good", "driver_version", "bw_nvlink", "cpu_cores",

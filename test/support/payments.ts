@@ -29,13 +29,13 @@ export type PaymentShop = {
     body?: unknown,
     key?: string,
   ): Promise<TestAnswer>;
-  /** What the routes answer to an event of Stripe, delivered now. */
+  /** Delivers an event of Stripe now; returns the answer of the routes. */
   deliver(event: StripeEvent): Promise<TestAnswer>;
   /** The same for several, one after another; each must be taken. */
   deliverAll(events: readonly StripeEvent[]): Promise<void>;
   send(delivery: Delivery): Promise<TestAnswer>;
   runLoop(name: string): Promise<unknown>;
-  /** What a user can spend, in nano-dollars. */
+  /** The credit that a user can spend, in nano-dollars. */
   creditOf(user: Pick<TestCaller, "id">): Promise<bigint>;
   assertBooks(): Promise<void>;
 };

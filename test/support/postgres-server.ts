@@ -7,7 +7,7 @@ import { createLog } from "../../server/src/base/log.ts";
 import type { DatabaseConfig } from "../../server/src/db/connect.ts";
 import { startEmbeddedPostgres } from "../../server/src/db/embedded/postgres.ts";
 
-/** Where a PostgreSQL for tests may be found, as a URL of its superuser; set by `tools/test.ts` for a whole run. */
+/** The variable with the superuser's URL of a PostgreSQL for tests; `tools/test.ts` sets it for a whole run. */
 export const TEST_POSTGRES_VARIABLE = "BERTH_TEST_POSTGRES";
 
 /** The role that owns every database of a test: no superuser, as in production. */

@@ -81,7 +81,7 @@ async function connectAdmin(superuserUrl: string): Promise<pg.Client> {
   return client;
 }
 
-/** Made once per server and set of migrations, by whoever comes first; it gets its name only when it is complete. */
+/** Made once per server and set of migrations, by the first process; it gets its name only when it is complete. */
 async function makeTemplate(superuserUrl: string, directory: string): Promise<string> {
   const name = `template_${hashMigrations(await readMigrations(directory)).slice(0, 16)}`;
   const unfinished = `${name}_unfinished`;

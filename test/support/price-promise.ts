@@ -11,7 +11,7 @@ import { OfferTable, searchOffers, type OfferRecord } from "../../server/src/dom
 import type { TestApp } from "./app.ts";
 
 export type Shop = {
-  /** What a search answers here, however old this server's table is. */
+  /** The answer of a search at this server, even while its table of offers is old. */
   search(query?: Readonly<Record<string, unknown>>): readonly OfferRecord[];
   rent(identity: Identity, offerId: number, body?: object): ReturnType<OrderDesk["order"]>;
   /** Resolves when this server has read every change that it was told of. */

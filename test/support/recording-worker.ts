@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 
-/** What a worker was sent. */
+/** A request as a worker received it. */
 export type Recorded = {
   readonly path: string;
   readonly authData: Readonly<Record<string, unknown>>;

@@ -12,7 +12,7 @@ export const REGISTRY_LOGIN = { user: "puller", password: "correct-horse-battery
 const HTPASSWD = `${REGISTRY_LOGIN.user}:$2y$05$abcdefghijklmnopqrstuuSnF5tLPqPFqc0z9CY0HcSLFbSRlL67u\n`;
 
 export type Registry = {
-  /** Such as `127.0.0.1:5001`. */
+  /** The registry's address, such as `127.0.0.1:5001`. */
   readonly address: string;
   /** Pushes a local image under this name, and forgets the local name. Returns the whole reference. */
   push(image: string, name: string): Promise<string>;

@@ -38,7 +38,7 @@ export async function rentAndRun(world: TestApp, user: TestCaller, host: FakeHos
   return id;
 }
 
-/** What its owner sees of an instance; null when there is none. */
+/** An instance as its owner sees it; null when there is none. */
 export async function show(world: TestApp, user: TestCaller, id: number) {
   const answer = await world.call({ url: `/api/v0/instances/${id}/`, secret: user.secret });
   assert.equal(answer.status, 200, answer.text);
@@ -75,7 +75,7 @@ export type StoredInstance = {
   readonly hold: bigint | null;
 };
 
-/** The rows behind an instance, whoever owns it. */
+/** The rows behind an instance, of any owner. */
 export async function stored({ env }: TestApp, id: number): Promise<StoredInstance> {
   const { rows } = await env.pool.query<StoredInstance>(
     `select phase, desired, generation, phase_cause as cause, t.hold_id as hold,

@@ -23,14 +23,14 @@ export type Shown = {
 
 /** Somebody with an account, credit and an SSH key, who rents this machine with curl and `./berth`. */
 export type Renter = {
-  /** Of the API. */
+  /** The renter's API key. */
   readonly key: string;
   readonly keys: KeyPair;
   /** Files of its own; removed with it. */
   readonly folder: string;
   call(method: string, target: string, body?: unknown): Promise<Answer>;
   /** The body of an answer that must be good. */
-  // What a test expects of it is the assertion's business.
+  // Tests assert the form of the body themselves.
   // oxlint-disable-next-line typescript/no-explicit-any
   done(method: string, target: string, body?: unknown): Promise<any>;
   cli(...words: readonly string[]): Promise<Ran>;
@@ -53,7 +53,7 @@ export type Renter = {
   close(): Promise<void>;
 };
 
-/** What there is to rent: one machine, or several. */
+/** The rented machine, or several of them. */
 export type Market = Pick<ThisMachine, "berth" | "image" | "containers">;
 
 export async function aRenter(machine: Market, name: string): Promise<Renter> {
@@ -95,7 +95,7 @@ export async function aRenter(machine: Market, name: string): Promise<Renter> {
     const answer = await until("a rental", async () => {
       const offer = await anOffer(search);
       const given = await call("PUT", `/api/v0/asks/${offer}/`, { image: machine.image, disk: 8, ...body });
-      // The search may still show what was rented a moment ago; whoever meets that searches again.
+      // The search may still show an offer that was rented a moment ago: on 410 the renter searches again.
       return given.status !== 410 && given;
     });
     assert.equal(answer.status, 200, answer.text);

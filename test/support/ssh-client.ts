@@ -9,7 +9,7 @@ const execute = promisify(execFile);
 /** A key pair that `ssh-keygen` made: the file of the private half, and the line of the public one. */
 export type KeyPair = { readonly file: string; readonly publicKey: string };
 
-/** Where an instance is entered, and the only host key that will do. */
+/** The SSH address of an instance, and the only host key that the client accepts. */
 export type Entrance = { readonly host: string; readonly port: number; readonly hostKey: string };
 
 /** OpenSSH's programs, bound for one instance with one key; nothing of this user's own settings counts. */

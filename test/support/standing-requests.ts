@@ -58,7 +58,7 @@ export async function matchRuns(world: TestApp, count = 2): Promise<void> {
   });
 }
 
-/** What the host asks for a GPU, in dollars an hour, on demand and of bids. */
+/** Sets the host's prices of a GPU in dollars an hour: on demand, and the minimum bid. */
 export async function setPrices(
   world: TestApp,
   { machineId }: FakeHost,

@@ -1,5 +1,5 @@
 // A stand-in for Stripe: a real HTTP server on the loopback that speaks the handful of requests that Berth makes, for the
-// official library to talk to. It is no Stripe: it takes whatever it is asked for, remembers Idempotency-Keys as Stripe
+// official library to talk to. It is no Stripe: it takes every request of that form, remembers Idempotency-Keys as Stripe
 // does, and moves no money. Events are signed by the official library, with the secret of the test.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -45,11 +45,11 @@ export class StripeServer {
   readonly intents = new Map<string, Intent>();
   readonly transfers: Transfer[] = [];
   readonly refunds: { readonly intent: string; readonly amount: number }[] = [];
-  /** What happens to requests that move money. */
+  /** The way in which requests that move money fail. */
   outage: Outage = "none";
-  /** What cards are refused for; undefined while they are not. */
+  /** The reason for which cards are declined; undefined while they are accepted. */
   decline: string | undefined;
-  /** What transfers are refused for. */
+  /** The reason for which transfers are refused. */
   refusal: string | undefined;
   /** Customers that were deleted there. */
   readonly goneCustomers = new Set<string>();
@@ -112,7 +112,7 @@ export class StripeServer {
     ];
   }
 
-  /** What Stripe tells of an intent as it is now. */
+  /** The event in which Stripe reports the intent as it is now. */
   tell(intentId: string): StripeEvent {
     const intent = this.intents.get(intentId);
     if (intent === undefined) throw new Error(`there is no intent ${intentId}`);
@@ -130,13 +130,13 @@ export class StripeServer {
     return this.event(status === "needs_response" ? "charge.dispute.created" : "charge.dispute.closed", dispute);
   }
 
-  /** What Stripe tells when a refund of a payment did not reach its card. */
+  /** The event in which Stripe reports that a refund of a payment did not reach its card. */
   refundFailed(intentId: string, amount: number): StripeEvent {
     const refund = { id: `re_${intentId}`, object: "refund", payment_intent: intentId, amount, status: "failed" };
     return this.event("refund.failed", refund);
   }
 
-  /** What Stripe tells when so much of a transfer, in all, was taken back. */
+  /** The event in which Stripe reports the part of a transfer that was taken back so far. */
   reversed(transfer: Transfer, amountSoFar = transfer.amount): StripeEvent {
     const isWhole = amountSoFar === transfer.amount;
     return this.event("transfer.reversed", { ...transfer, amount_reversed: amountSoFar, reversed: isWhole });

@@ -6,14 +6,14 @@ import { auditWorld, type AuditWorld } from "./audit-world.ts";
 
 export type Tampering = {
   readonly what: string;
-  /** What people did before. */
+  /** Actions of users before the tampering. */
   readonly before?: (world: AuditWorld) => Promise<unknown>;
   readonly tamper: (world: AuditWorld) => Promise<unknown>;
   /** The one line that names it. */
   readonly named: RegExp;
 };
 
-/** What an audit says, a line for each row that differs. */
+/** The differences that an audit finds, one line for each row. */
 export async function differencesIn({ env, clock }: AuditWorld): Promise<readonly string[]> {
   const { checks } = await audit({ database: env.database, clock }, { isFull: true });
   return checks.flatMap(({ name, differences }) =>

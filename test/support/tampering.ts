@@ -1,4 +1,4 @@
-// What somebody with all of the database, and without the server's secret, can do to it.
+// Changes that somebody can make with all of the database, but without the server's secret.
 import { createHash } from "node:crypto";
 import { nanos } from "../../server/src/base/money.ts";
 import type { Origin } from "../../server/src/base/facts.ts";

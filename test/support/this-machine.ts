@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const DIRECT_PORT_COUNT = 60;
 const PROXY_PORT_COUNT = 40;
 
-/** What rentals have on this machine at present: lists that are empty when nobody rents it. */
+/** Traces of rentals on this machine at present: the lists are empty when nobody rents it. */
 export type Traces = {
   readonly containers: readonly string[];
   readonly docker_volumes: readonly string[];
@@ -134,7 +134,7 @@ async function listeningPorts(first: number, end: number): Promise<readonly numb
   return [...new Set(ports.filter((port) => port >= first && port < end))];
 }
 
-/** What an agent has of networks, interfaces and firewall rules. */
+/** Names of an agent's networks, interfaces and firewall rules. */
 export async function networkTracesOf(hostKey: string): Promise<readonly string[]> {
   const names = networkNames(hostKey);
   const networks = lines(await docker("network", "ls", "--format", "{{.Name}}"));

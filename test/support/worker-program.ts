@@ -1,4 +1,4 @@
-// What the image of `worker-image.ts` runs: a backend of a fixed speed, and the worker before it. Its variables:
+// The program in the image of `worker-image.ts`: a backend of a fixed speed, and the worker before it. Its variables:
 //   TEST_UNITS_PER_SECOND  how fast the backend works, one request after the other (100)
 //   TEST_LOAD_MS           how long it loads before it is well (0)
 //   TEST_CLAIMED_PERF      units a second that the worker claims instead of measuring: what a liar says

@@ -118,7 +118,7 @@ export async function workersOf({ env }: TestApp, { endpointId }: Fleet): Promis
   return rows;
 }
 
-/** What the endpoint's events say, oldest first. */
+/** The sentences of the endpoint's events, oldest first. */
 export async function sentencesOf({ env }: TestApp, { endpointId }: Fleet): Promise<readonly string[]> {
   const { rows } = await env.pool.query<{ sentence: string }>(
     "select sentence from endpoint_events where endpoint_group_id = $1 order by id",
@@ -133,10 +133,10 @@ export function identityOf(host: FakeHost, id: number, port = 40_000) {
   return { id, mtoken: env.get("MASTER_TOKEN") ?? "", url: `http://${ADDRESS}:${port}`, version: "0.2.1" };
 }
 
-/** Where the machines of tests are. */
+/** The address of the machines of tests. */
 const ADDRESS = "192.0.2.1";
 
-/** What a worker process says of itself, as the published one says it; the members given count. */
+/** Sends a worker process's status as the published worker sends it; the given members override the usual ones. */
 export function sayStatus(world: TestApp, host: FakeHost, id: number, said: Readonly<Record<string, unknown>> = {}) {
   const body = {
     ...identityOf(host, id),
