@@ -1,4 +1,4 @@
-// What people do with money and accounts: pay, transfer, dispute, take names of others, invite, and try what is not theirs.
+// Deeds with money and accounts: pay, transfer, dispute, take names of others, invite, and try the rights of others.
 import {
   dollars,
   drawRental,
@@ -20,7 +20,7 @@ import type { CheatsWorld } from "./cheats-world.ts";
 import type { TestAnswer } from "../support/http.ts";
 
 const CENTS = 100;
-/** What the bank still takes a dispute about: a payment that is being given back is none. */
+/** True for a payment about which the bank still takes a dispute: not for one that is being refunded. */
 const isUndisputed = (payment: CardPayment) =>
   !payment.isDisputed && !payment.isDecided && payment.refundAskedCents === 0 && keptCents(payment) > 0;
 const isOpen = ({ isDisputed, isDecided }: CardPayment) => isDisputed && !isDecided;

@@ -1,4 +1,4 @@
-// What administrators do by hand in the middle of everything: give card payments back, take earnings back, correct, hold
+// Deeds of administrators in the middle of everything: refund card payments, take earnings back, correct, hold
 // payouts, and let earnings of granted credit go.
 import { deliver } from "./cheats-account-deeds.ts";
 import {
@@ -47,7 +47,7 @@ async function bookedByHand(
   return "";
 }
 
-/** What was above zero and is not any more. */
+/** The part of the amount that was taken from a balance above zero. */
 function takenOf({ after, nanos }: { readonly after: bigint; readonly nanos: bigint }): bigint {
   if (after >= 0n) return nanos;
   return after + nanos > 0n ? after + nanos : 0n;

@@ -1,4 +1,4 @@
-// What the server's books say of the people of some seeds, in as few statements as can be.
+// The server's books about the people of some seeds, read in as few statements as possible.
 import type { Case } from "./cheats-case.ts";
 import { peopleIn, type CheatsWorld } from "./cheats-world.ts";
 import type { Stretch } from "./month-host.ts";
@@ -8,17 +8,17 @@ export type Component = "gpu" | "disk" | "bwu" | "bwd";
 export type Books = {
   /** By contract, `instance 7` or `volume 3`. */
   readonly charged: ReadonlyMap<string, Readonly<Partial<Record<Component, bigint>>>>;
-  /** What renters got back for faults of hosts, by instance. */
+  /** Credits to renters for faults of hosts, by instance. */
   readonly givenBack: ReadonlyMap<number, bigint>;
   readonly balances: ReadonlyMap<number, Balance>;
-  /** What hosts were paid, or are due to be. */
+  /** Payouts to hosts, made and due. */
   readonly paidOut: ReadonlyMap<number, bigint>;
   readonly workers: readonly Worker[];
-  /** What came of standing requests. */
+  /** Results of standing requests. */
   readonly claims: readonly Claim[];
   /** All instances that these people rent or rented. */
   readonly instances: readonly Instance[];
-  /** What disputes of a payer have taken out of a host's earnings and not given back. */
+  /** Amounts that disputes of a payer have taken out of a host's earnings and not given back. */
   readonly takenBack: readonly TakenBack[];
 };
 

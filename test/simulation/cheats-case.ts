@@ -1,4 +1,4 @@
-// What one seed of the market of cheats knows by itself: who is who, who saw which price, and what was really ordered.
+// Knowledge of one seed of the market of cheats: its people, the prices they saw, and their real orders.
 import type { UserId } from "../../server/src/base/ids.ts";
 import type { CheatHost } from "./cheats-host.ts";
 import type { Prices } from "./month-facts.ts";
@@ -12,17 +12,17 @@ export type CardPayment = {
   isDisputed: boolean;
   /** The bank has decided, and a payment is disputed once. */
   isDecided: boolean;
-  /** What an administrator has asked to be given back, and the bank has not told of yet. */
+  /** Refunds that an administrator has asked for, and the bank has not reported yet. */
   refundAskedCents: number;
-  /** What went back to the card by refunds. */
+  /** Refunds that reached the card. */
   refundedCents: number;
 };
 
-/** What administrators booked by hand for and against an account. */
+/** Corrections that administrators booked by hand for and against an account. */
 export type ByHand = {
   /** The house's own cash that came to the account. */
   givenNanos: bigint;
-  /** What was taken of what the account had. */
+  /** The part of corrections against the account that its credit covered. */
   takenNanos: bigint;
   /** Earnings of granted credit that were released to be paid out. */
   releasedNanos: bigint;
@@ -67,7 +67,7 @@ export type Rental = {
   readonly host: CheatHost;
   readonly hostName: string;
   readonly diskGb: number;
-  /** What the renter was shown or has named, from when on. */
+  /** Prices that the renter was shown or has named, each with its beginning. */
   readonly agreed: Agreement[];
   /** When the renter wanted it to run. */
   readonly orders: Stretch[];
@@ -76,7 +76,7 @@ export type Rental = {
   isPrepaid: boolean;
   /** Moments at which its container was lost by the host. */
   readonly lossesMs: number[];
-  /** What its renter ever allowed its traffic to cost; the default limit holds while this is empty. */
+  /** Traffic limits that the renter ever set; the default limit holds while this is empty. */
   readonly trafficLimits: bigint[];
   /** The key inside its container, which its host can read; undefined where nobody was told. */
   readonly innerKey: string | undefined;
@@ -98,9 +98,9 @@ export type Stored = {
 export type Machine = {
   readonly owner: Person;
   readonly host: CheatHost;
-  /** What one GPU and hour cost by the last listing. */
+  /** The price of one GPU and hour in the last listing. */
   listedGpu: bigint;
-  /** What one GPU and hour ever cost at least. */
+  /** The lowest price ever of one GPU and hour. */
   cheapestGpu: bigint;
   /** The network disk that it mounts, once it does. */
   networkDiskId: number | undefined;
@@ -110,7 +110,7 @@ export type Machine = {
 export type Deed = { readonly kind: string; readonly label: string; readonly args: Args };
 export type Args = Readonly<Record<string, string | number>>;
 
-/** What is told of a case: a deed with what came of it, or time that passed. */
+/** An entry of a case's story: a deed with its outcome, or time that passed. */
 export type Told =
   | { readonly kind: "deed"; readonly sentence: string; readonly outcome: string }
   | { readonly kind: "time"; readonly ms: number };
@@ -146,7 +146,7 @@ export type Fleet = {
   /** Made with a key that may not rent. */
   readonly isNarrow: boolean;
   readonly gpuCount: number;
-  /** What a search had answered for one worker when the group was made. */
+  /** Prices in the search for one worker when the group was made. */
   readonly prices: Prices;
   readonly madeMs: number;
   deletedMs: number | undefined;
@@ -196,7 +196,7 @@ export function nanosIn(dollars: unknown): bigint {
   return typeof dollars === "number" ? BigInt(Math.round(dollars * 1e9)) : 0n;
 }
 
-/** What of a payment is not given back. */
+/** The part of a payment that was not refunded. */
 export function keptCents({ cents, refundedCents }: CardPayment): number {
   return cents - refundedCents;
 }
@@ -209,7 +209,7 @@ export function isFrozen({ freezes }: Person): boolean {
   return freezes.some(({ untilMs }) => untilMs === undefined);
 }
 
-/** Whether an administrator kept this account from everything at that moment. */
+/** True when the account was frozen at that moment. */
 export function wasFrozen({ freezes }: Person, ms: number): boolean {
   return freezes.some(({ fromMs, untilMs = Infinity }) => fromMs < ms && ms < untilMs);
 }

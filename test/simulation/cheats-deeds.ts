@@ -3,7 +3,7 @@ import type { Person, Rental, Machine, Deed, Args, Case } from "./cheats-case.ts
 import type { TestAnswer } from "../support/http.ts";
 import type { CheatsWorld } from "./cheats-world.ts";
 
-/** What a seed decides. */
+/** The random choices of a seed. */
 export type Picker = {
   readonly number: () => number;
   one<T>(list: readonly T[]): T;
@@ -12,7 +12,7 @@ export type Picker = {
 export type DeedRule = {
   /** How often it is drawn, against the others that can be done. */
   readonly weight: number;
-  /** What exactly is done now; undefined where it makes no sense now. `label` names what comes of it. */
+  /** Draws the arguments of a deed; undefined where it makes no sense now. `label` names its result. */
   draw(play: Case, pick: Picker, label: string): Args | undefined;
   /** A sentence of who does what. */
   tell(args: Args): string;
@@ -50,7 +50,7 @@ export function numberOf(args: Args, name: string): number {
   return Number(args[name] ?? 0);
 }
 
-/** Whoever has this name in this case; an account is made when somebody is met first. */
+/** The person with this name in this case; an account is made at the first meeting. */
 export async function personOf(world: CheatsWorld, play: Case, name: string): Promise<Person> {
   const known = play.people.get(name);
   if (known !== undefined) return known;
@@ -59,7 +59,7 @@ export async function personOf(world: CheatsWorld, play: Case, name: string): Pr
   return made;
 }
 
-/** What an answer means in a story: nothing when it was done. */
+/** The meaning of an answer in a story: empty when the deed was done. */
 export function outcomeOf({ status, body, text }: TestAnswer): string {
   if (status === 200) return "";
   return `refused (${status} ${String(body?.error ?? text.slice(0, 80))})`;
@@ -72,7 +72,7 @@ export function liveRentals(play: Case): readonly Rental[] {
   return [...play.rentals.values()].filter(({ destroyedMs }) => destroyedMs === undefined);
 }
 
-/** People who have ever had credit: the others are refused whatever costs something. */
+/** People who have ever had credit: all others are refused everything that costs money. */
 export function payingPeople({ people }: Case): readonly Person[] {
   return [...people.values()].filter(({ payments, grantedNanos }) => payments.length > 0 || grantedNanos > 0n);
 }

@@ -1,4 +1,4 @@
-// What hosts do: join, list at any price, lie in each counter and fact, vanish, come back, and start again.
+// Deeds of hosts: join, list at any price, lie in each counter and fact, vanish, come back, and start again.
 import {
   dollars,
   drawPresent,

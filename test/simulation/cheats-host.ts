@@ -6,7 +6,7 @@ const GB = 1e9;
 /** Reports that a host keeps to say them again. */
 const REPORTS_KEPT = 5;
 
-/** What a host has invented about one instance, beyond what its containers did. */
+/** A host's inventions about one instance, beyond the real work of its containers. */
 type Invented = { receivedBytes: number; sentBytes: number; runningMs: number };
 
 /**
@@ -21,7 +21,7 @@ export class CheatHost extends MonthHost {
   isDeaf = false;
   /** Containers that it starts from now on take this long to load, and are reported as running at once. */
   fakeLoadMs = 0;
-  /** What it said last of the state of its instances and volumes in the database. */
+  /** The digest of the state of its instances and volumes in the database at its last report. */
   digest = "";
   private bootNumber = 1;
   private readonly cheatClock: FakeHostOptions["clock"];
@@ -115,7 +115,7 @@ export class CheatHost extends MonthHost {
     return isUp ? "SSH-2.0-cheats\r\n" : undefined;
   }
 
-  /** What begins now is loading in truth. */
+  /** Moves the beginning of new runs: in truth their containers are still loading. */
   private delayNewRuns(nowMs: number): void {
     for (const run of this.runs) {
       const [first] = run.stretches;

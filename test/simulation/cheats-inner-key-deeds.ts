@@ -14,13 +14,13 @@ function heldOf(play: Case, { args }: Deed): { readonly rental: Rental; readonly
 /** Dollars: what is left of a deposit that is used up is less than a millisecond costs. */
 const USED_UP = 0.001;
 
-/** Whether its deposit lasts: its end would bring its host the discount. */
+/** True while the rental's deposit lasts: its end would bring its host the discount. */
 async function isPrepaid(world: CheatsWorld, { id, renter }: Rental): Promise<boolean> {
   const answer = await world.ask(renter.secret, "GET", `/instances/balance/${id}/`);
   return answer.status === 200 && Number(answer.body.deposit) > USED_UP;
 }
 
-/** Whether a balance, a cap, a limit or a freeze stopped it, and nobody has started it since. */
+/** True when a balance, a cap, a limit or a freeze stopped the rental, and nobody has started it since. */
 async function isStoppedByRule(world: CheatsWorld, { id }: Rental): Promise<boolean> {
   const { rows } = await world.app.env.pool.query<{ is_stopped: boolean }>(
     `select exists (select from instance_events e where e.instance_id = $1

@@ -69,7 +69,7 @@ function books({ gpu = 3n * DOLLAR, bwu = DOLLAR, credit = 0n, earnings = 0n, ..
 const invariantOf = (broken: Case["broken"]) => broken?.invariant;
 const END_MS = 3 * HOUR_MS;
 
-test("what was ordered and ran, at the price that was seen, is right to the dust, and nothing above it", () => {
+test("a charge for ordered and real time at the shown price is right to the dust, and any more is found", () => {
   assert.equal(judgeEnd(aCase(), books(), END_MS), undefined);
   assert.equal(judgeNow(aCase(), books({ gpu: 3n * DOLLAR + DUST }), END_MS), undefined);
   const broken = judgeNow(aCase(), books({ gpu: 3n * DOLLAR + DUST + 1n }), END_MS);
@@ -89,13 +89,13 @@ test("a host that lies is paid for 45 seconds after a stop, and for traffic up t
   assert.equal(invariantOf(judgeNow(aCase({ isHonest: false }), books({ bwu: 2n * DOLLAR }), END_MS)), invariant);
 });
 
-test("what ran on an honest host and was not charged is found", () => {
+test("a run on an honest host that was not charged is found", () => {
   assert.equal(judgeEnd(aCase(), books({ gpu: 3n * DOLLAR - DUST }), END_MS), undefined);
   const broken = judgeEnd(aCase(), books({ gpu: 3n * DOLLAR - DUST - 1n }), END_MS);
   assert.equal(invariantOf(broken), "Nobody gains more than they pay for");
 });
 
-test("what ran on an honest host and was not charged is excused for a minute before, and 45 seconds after, a dispute or a refund", () => {
+test("an uncharged run on an honest host is excused for a minute before, and 45 seconds after, a dispute or a refund", () => {
   const late = (3n * DOLLAR * 105n) / 3600n + DUST;
   for (const back of [{ isDisputed: true }, { isDecided: true }, { refundedCents: 1 }]) {
     const play = aCase();
@@ -108,7 +108,7 @@ test("what ran on an honest host and was not charged is excused for a minute bef
   }
 });
 
-test("where clocks of servers differ, a run may be so much shorter or longer, and no more", () => {
+test("a run may be longer or shorter by the difference of the servers' clocks, and by no more", () => {
   const apart = (9n * DOLLAR) / 3600n;
   const play = () => ({ ...aCase(), clocksDifferMs: 3_000 });
   for (const gpu of [3n * DOLLAR - DUST - apart, 3n * DOLLAR + DUST + apart]) {
@@ -119,7 +119,7 @@ test("where clocks of servers differ, a run may be so much shorter or longer, an
   }
 });
 
-test("what people have and were paid together is no more than what came in, and a debt pays for nothing", () => {
+test("people's credit and payouts together are no more than the money that came in, and a debt pays for nothing", () => {
   const enough = { credit: 4n * DOLLAR, earnings: 6n * DOLLAR + INVENTED_MAX };
   assert.equal(judgeNow(aCase(), books(enough), END_MS), undefined);
   const invariant = "Nobody makes money from nothing";
@@ -175,7 +175,7 @@ test("a dispute takes from a host what its payer, and whom the payer sent credit
   assert.equal(invariantOf(judgeNow(aCase(), books({ earnings: -1n }), END_MS)), invariant);
 });
 
-test("what administrators give is cash, and what they take was there once, unless its payment goes back or its host fails", () => {
+test("credit from administrators is cash, and credit they take was there once, unless its payment goes back or its host fails", () => {
   const play = aCase();
   const [ada, hugo] = [play.people.get("Ada"), play.people.get("Hugo")];
   assert.ok(ada?.payments[0] && hugo);

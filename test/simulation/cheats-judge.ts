@@ -9,22 +9,22 @@ const MONTH_MS = 30n * 24n * HOUR_MS;
 const GB = 1_000_000_000n;
 const DOLLAR = 1_000_000_000n;
 
-/** What rounding and the milliseconds between two clocks may come to for one contract. */
+/** The most that rounding and the milliseconds between two clocks may come to for one contract. */
 export const DUST = DOLLAR / 1000n;
-/** What a renter may have run on an honest host without paying: nothing but dust. */
+/** The most that a renter may have run on an honest host without paying: nothing but dust. */
 const FREE_RIDE_MAX = DUST;
-/** What all people of a seed together may have beyond what was paid in and granted. */
+/** The most that all people of a seed together may have beyond the money paid in and granted. */
 export const INVENTED_MAX = DOLLAR / 100n;
-/** What the house may pay out beyond the cash that came in and stayed. */
+/** The most that the house may pay out beyond the cash that came in and stayed. */
 export const HOUSE_LOSS_MAX = DOLLAR / 100n;
 /**
  * A worker group may rent at this multiple of the usual price: what a search showed when it was made, or what the open market
  * asks for a GPU of the model, since the asks of fewer than three hosts are not believed.
  */
 const [GROUP_PRICE_MULTIPLE, USUAL_GPU_PRICE] = [3n, (45n * DOLLAR) / 100n];
-/** What the disk of a group's worker may cost: up to the operator's ceiling, whatever a search showed. */
+/** The highest price of the disk of a group's worker: the operator's ceiling, even above the price in a search. */
 const WORKER_DISK_PRICE = DOLLAR;
-/** What a GB of traffic may cost at most, whatever a host asks. */
+/** The highest price of a GB of traffic, even when a host asks more. */
 const TRAFFIC_CEILING = (15n * DOLLAR) / 100n;
 /** A host that does not confirm a stop is paid for this time after the request: nobody can tell whether the container ran on. */
 const STOP_GRACE_MS = 45_000;
@@ -53,12 +53,12 @@ export function waitingPrices(maxNanos: bigint): Prices {
 
 type Judge = (play: Case, books: Books, nowMs: number) => Broken | undefined;
 
-/** What must hold at each moment. */
+/** Checks that hold at each moment. */
 export function judgeNow(play: Case, books: Books, nowMs: number): Broken | undefined {
   return firstOf([reach, unordered, overcharge, invention, disputedEarnings], play, books, nowMs);
 }
 
-/** What must hold once everything is over, and hosts were paid. */
+/** Checks that hold once everything is over, and hosts were paid. */
 export function judgeEnd(play: Case, books: Books, nowMs: number): Broken | undefined {
   const rules = [reach, unordered, overcharge, invention, disputedEarnings, houseLoss, unpaidPay, freeRide, losses];
   return firstOf(rules, play, books, nowMs);
@@ -77,7 +77,7 @@ function reach({ reached }: Case): Broken | undefined {
   return figures === undefined ? undefined : { invariant: "Nobody reaches what is not theirs", figures };
 }
 
-/** What nobody ordered is not rented, and not paid for. */
+/** Finds instances that nobody ordered, which must not exist or cost anything. */
 function unordered(play: Case, { instances }: Books): Broken | undefined {
   const people = new Map([...play.people.values()].map((person) => [Number(person.id), person]));
   const ordered = new Set([...play.rentals.values()].map(({ id }) => id));
@@ -199,7 +199,7 @@ function reachedBy(payer: Person, people: readonly Person[]): readonly Person[] 
   return [...found];
 }
 
-/** What a renter was charged for machines and storage of a host. */
+/** Charges to a renter for machines and storage of a host. */
 function paidTo(play: Case, { charged }: Books, { host, payer }: { host: Person; payer: Person }): bigint {
   const machines = [...play.machines.values()].filter(({ owner }) => owner === host).map((machine) => machine.host);
   const rentals = [...play.rentals.values()].map((one) => ({ one, contract: `instance ${one.id}` }));
@@ -223,7 +223,7 @@ function freeRide(play: Case, books: Books, nowMs: number): Broken | undefined {
   return undefined;
 }
 
-/** What ran when a card payment went back runs on until it is certainly stopped, and nobody pays for that. */
+/** The cost, paid by nobody, of a run from the moment its card payment went back until it is surely stopped. */
 function disputeLoss(rental: Rental): bigint {
   const disputes = rental.renter.payments.filter(
     ({ isDisputed, isDecided, refundedCents }) => isDisputed || isDecided || refundedCents > 0,
@@ -284,7 +284,7 @@ function hostIdOf(play: Case, { host }: Rental): number | undefined {
 
 type Worth = { readonly gpu: bigint; readonly gpuDue: bigint; readonly disk: bigint; readonly traffic: bigint };
 
-/** What was really done for the renter within the order, at the prices that the renter was shown. */
+/** The worth of the work really done for the renter within the order, at the prices that the renter was shown. */
 function worthOf(rental: Rental, nowMs: number): Worth {
   const { agreed, orders, diskGb, rentedMs, destroyedMs = nowMs } = rental;
   const graceMs = rental.host.isHonest ? 0 : STOP_GRACE_MS;
@@ -354,12 +354,12 @@ function storageWorth({ sizeGb, price, fromMs, deletedMs }: Stored, nowMs: numbe
   return (BigInt((deletedMs ?? nowMs) - fromMs) * BigInt(sizeGb) * price) / MONTH_MS;
 }
 
-/** What a person paid in by card and did not take back. */
+/** Card payments of a person, less those taken back. */
 function cashOf({ payments }: Person): bigint {
   return sum(payments, (payment) => (payment.isDisputed ? 0n : nanosOf(keptCents(payment))));
 }
 
-/** What a person disputes, or has got back by a dispute or a refund. */
+/** Card payments that a person disputes, or has got back by a dispute or a refund. */
 function returnedOf({ payments }: Person): bigint {
   return sum(payments, ({ cents, isDisputed, refundedCents }) => nanosOf(isDisputed ? cents : refundedCents));
 }

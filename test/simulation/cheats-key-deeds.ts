@@ -12,7 +12,7 @@ import {
 import type { Case, Person } from "./cheats-case.ts";
 import type { CheatsWorld } from "./cheats-world.ts";
 
-/** What somebody tries with a key of this account. */
+/** Requests that somebody tries with a key of this account. */
 function tries({ id }: Person, thief: Person) {
   const key = { name: "another" };
   return [

@@ -1,4 +1,4 @@
-// What a host says of its machine and its containers although it is not so.
+// False reports of a host about its machine and its containers.
 import {
   drawPresent,
   drawRental,

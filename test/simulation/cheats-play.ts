@@ -48,9 +48,9 @@ const WINDING_UP_MS = 40 * MINUTE_MS;
 /** Money may wait for so many weeks before it is paid out. */
 const FRIDAYS = 4;
 
-/** What a seed does in one step. */
+/** The deeds of a seed in one step, and the time that passes after them. */
 export type Step = { readonly deeds: readonly Deed[]; readonly passMs: number };
-/** What one seed did, step by step: enough to do it again. */
+/** The deeds of one seed, step by step: enough to repeat it. */
 export type Script = readonly Step[];
 
 export type Outcome = { readonly play: Case; readonly script: Script };
@@ -103,7 +103,7 @@ function draw(
 }
 
 function drawKind(play: Case, pick: Picker, kinds: readonly string[]): string {
-  // What makes no sense now is drawn again, a few times.
+  // A deed that makes no sense now is drawn again, a few times.
   for (let attempt = 0; attempt < 8; attempt += 1) {
     let left = pick.number() * kinds.reduce((sum, kind) => sum + (RULES[kind]?.weight ?? 0), 0);
     const kind = kinds.find((each) => (left -= RULES[each]?.weight ?? 0) < 0) ?? "look";
@@ -180,7 +180,7 @@ function adoptWorkers(play: Case, books: Books): void {
   }
 }
 
-/** What a standing request became: no later than it was said, and at no higher price. */
+/** Adopts the rentals that standing requests made: no later than their deadline, and at no higher price. */
 function adoptClaims(play: Case, { claims, instances }: Books): void {
   for (const { requestId, instanceId } of claims) {
     const request = [...play.waiting.values()].find(({ id }) => id === requestId);

@@ -1,4 +1,4 @@
-// What renters do with machines: look, rent, bid, stop, limit, store, and move bytes.
+// Deeds of renters with machines: look, rent, bid, stop, limit, store, and move bytes.
 import {
   closeOrder,
   dollars,
@@ -25,7 +25,7 @@ function drawLook(play: Case, pick: Picker): Args | undefined {
   return host === undefined ? undefined : { who: pick.one([...RENTERS, ...EVERYBODY]), host };
 }
 
-/** What somebody can rent by what a search once answered. */
+/** Draws a rental from the answers of earlier searches. */
 function drawRent(play: Case, pick: Picker): Args | undefined {
   const shown = payingPeople(play).flatMap((person) => [...person.shown.keys()].map((key) => [person.name, key]));
   const found = someOf(pick, shown);

@@ -12,9 +12,9 @@ export type CheatsOptions = {
   readonly firstSeed: number;
   /** How many seeds are played side by side. */
   readonly batch: number;
-  /** Whether another batch is played after so many seeds. */
+  /** True when another batch is played after this number of seeds. */
   readonly goesOn: (seedCount: number) => boolean;
-  /** What people do; everything unless given. */
+  /** The kinds of deeds that people do; all of them unless given. */
   readonly kinds?: readonly string[];
   /** Hears of each batch that is over. */
   readonly tell?: (seedCount: number, failures: readonly Failure[]) => void;

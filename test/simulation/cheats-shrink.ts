@@ -52,7 +52,7 @@ function without(script: Script, size: number): readonly Script[] {
   );
 }
 
-/** What comes after the failure has no part in it. */
+/** The script up to the failure: later steps play no part in it. */
 function upToTheEnd(script: Script, { done }: Case): Script {
   const last = script.findLastIndex(({ deeds }) => deeds.some((deed) => done.includes(deed)));
   return script.slice(0, last + 1);

@@ -43,7 +43,7 @@ const LOOPS: readonly (readonly [string, number])[] = [
   ["tell-of-caps", HOUR_MS],
   ["watch-credit", 6 * HOUR_MS],
 ];
-/** What a server does for the machines that are connected to it. */
+/** Loops that a server runs for the machines that are connected to it. */
 const OWN_LOOPS: ReadonlySet<string> = new Set(["reach-starts"]);
 const MATCH_LOOP = "match-standing-requests";
 const FRIDAY_LOOPS = ["add-up-earnings", "invoice-earnings", "send-due-payouts"] as const;
@@ -296,7 +296,7 @@ export class CheatsWorld {
     return new Map(rows.map(({ id, due }) => [id, due.getTime()]));
   }
 
-  /** What the database says of the instances and volumes of each machine. */
+  /** Digests of the instances and volumes of each machine in the database. */
   private async digests(hosts: readonly CheatHost[]): Promise<ReadonlyMap<number, string>> {
     const { rows } = await this.app.env.pool.query<{ id: number; digest: string }>(
       `select m.id, concat(

@@ -11,7 +11,7 @@ const BATCH = 25;
 /** Seeds of different runs lie far apart. */
 const SEEDS_PER_RUN = 100_000;
 
-test("nobody gains by cheating, whoever does what in whatever order", async (t) => {
+test("nobody gains by cheating, in any order of deeds", async (t) => {
   const world = await CheatsWorld.begin(t);
   const firstSeed = (TEST_SEED % 10_000) * SEEDS_PER_RUN;
   const goesOn = (seedCount: number) => seedCount < SEEDS;

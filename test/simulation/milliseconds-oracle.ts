@@ -1,7 +1,7 @@
-// What a script has to cost, counted millisecond by millisecond from what the script itself knows. It asks no table.
+// The cost of a script, counted millisecond by millisecond from the script's own knowledge. It asks no table.
 import type { MonthHost } from "./month-host.ts";
 
-/** What was agreed from when on. */
+/** The terms agreed from a time on. */
 export type Agreement = { readonly fromMs: number; readonly gpuNanos: bigint; readonly discountPpm: number };
 
 export type Rental = {
@@ -119,7 +119,7 @@ const DIVISORS: Readonly<Record<string, bigint>> = {
   bwd: 1_000_000_000n * PPM,
 };
 
-/** What such a quantity costs, as a fraction: nothing is rounded here. */
+/** The cost of a quantity, as a fraction: nothing is rounded here. */
 export function costOf(key: string, quantity: bigint, diskBytes: bigint): { readonly above: bigint; below: bigint } {
   const [, , component = "", price = "0", discount = "0"] = key.split(" ");
   const size = component === "disk" ? diskBytes : 1n;

@@ -1,4 +1,4 @@
-// Whatever is done in whatever order, and however it is told: what was charged is what a clock would have counted.
+// Charges equal the count of a clock, after any actions in any order, and after any reports of them.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
@@ -52,7 +52,7 @@ type Play = {
   heardMs: number;
   /** When something was asked that may make the host stop something, and it has not said that it knows. */
   askedMs: number | undefined;
-  /** What was said last. */
+  /** The last report of the host. */
   said: ReturnType<MonthHost["obedience"]>;
 };
 
@@ -91,7 +91,7 @@ async function begin(t: TestContext): Promise<Play> {
   return play;
 }
 
-/** New prices for whoever rents from now on. */
+/** New prices for rentals from now on. */
 async function reprice(play: Play, pick: number): Promise<void> {
   const { world, host } = play;
   const unit = BigInt(pick + 1);
@@ -178,7 +178,7 @@ async function remove({ world, user }: Play, volume: Stored): Promise<void> {
   volume.overMs = world.clock.now().getTime();
 }
 
-/** So many bytes in each millisecond of the next minutes, while it runs. */
+/** Traffic in each millisecond of the next minutes, while the instance runs. */
 function flow({ host, world }: Play, { id }: Rental, pick: number): void {
   const fromMs = world.clock.now().getTime();
   host.flows.push({
@@ -226,7 +226,7 @@ async function shortOutage(play: Play, pick: number): Promise<void> {
   const target = rentals[pick % Math.max(1, rentals.length)];
   if (target !== undefined && pick % 3 === 0) await setState(world, user, target.id, "stopped");
   if (target !== undefined && pick % 3 === 1) await bid(play, target, (30 + pick) / 100);
-  // What was asked meanwhile it hears of before that would cost it anything.
+  // The host hears of orders given meanwhile before obeying later would cost it anything.
   world.clock.jump(Math.min(pick * 200, OBEYS_MS_MAX));
   await host.connect();
   await say(play, true);
@@ -333,7 +333,7 @@ type Charged = {
   readonly count: bigint;
 };
 
-/** What every line says, by contract, component, price and discount. */
+/** The sums of all charge lines, by contract, component, price and discount. */
 async function chargedIn({ world }: Play): Promise<readonly Charged[]> {
   const { rows } = await world.env.pool.query<Charged>(
     `select concat_ws(' ', case when volume_id is null then 'instance' else 'volume' end,
@@ -368,7 +368,7 @@ async function assertCharged(play: Play): Promise<void> {
   assert.deepEqual(world.complaints, []);
 }
 
-test("what is charged is what a clock would have counted, millisecond by millisecond", async (t) => {
+test("charges equal the count of a clock, millisecond by millisecond", async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: STEPS, maxLength: STEPS }), async (steps) => {
       const play = await begin(t);

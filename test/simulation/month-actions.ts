@@ -1,4 +1,4 @@
-// What people of the scripted month do, over HTTP, and what the script notes of it.
+// Actions of the people of the scripted month over HTTP, and the script's notes of them.
 import assert from "node:assert/strict";
 import { nanosOf, type Audit, type Outage, type Prices, type Rental, type Volume } from "./month-facts.ts";
 import type { MonthHost, Stretch } from "./month-host.ts";
@@ -185,7 +185,7 @@ export async function grant(world: MonthWorld, person: Person, amount: number): 
   world.tell(person.name, `pays in $${amount}`);
 }
 
-/** What is due to hosts is sent by hand, as where no provider does it. */
+/** Payouts to hosts, sent by hand as where no provider does it. */
 export async function payOut({ world }: Script): Promise<void> {
   const nowS = world.clock.now().getTime() / 1000;
   const { payouts } = await world.done(world.admin, "GET", "/v0/admin/payouts/?state=pending");
@@ -220,7 +220,7 @@ export function flow({ id, host }: Rental, { from, until, received, sent }: Traf
   });
 }
 
-/** Whether its host runs it at this moment. */
+/** True while the host runs the instance. */
 export function isUp({ id, host }: Rental): boolean {
   return host.runs.some((run) => run.instanceId === id && run.stretches.some(({ untilMs }) => untilMs === undefined));
 }

@@ -38,7 +38,7 @@ export function linesOf(month: Month, contract: "instance_id" | "volume_id", id:
   );
 }
 
-/** What was charged is what it cost, less the fractions of a nano-dollar that each line left out. */
+/** Checks that the charge is the exact cost, less the fractions of a nano-dollar that each charge line left out. */
 export function assertCharged(what: string, lines: readonly Line[], { above, below }: Exact): void {
   const charged = lines.reduce((sum, { amount, unpaid }) => sum + amount + unpaid, 0n);
   const missing = above - charged * below;
@@ -54,7 +54,7 @@ const inCents = (nanos: bigint) => roundHalfUp(nanos, CENT) / CENT;
 /** Credit, or a cap, that one rental alone uses up: from when on it pays, and when it is charged that way last. */
 type Limit = { readonly what: string; readonly from: string; readonly until: string; readonly dollars: bigint };
 
-/** What Ben paid in at first: at midnight his disk is charged last before he pays in more. */
+/** The time in which Ben used up his first payment: at midnight his disk is charged last before he pays in more. */
 export const SPENT_BY_BEN: Limit = {
   what: "Ben's first money",
   from: "2026-03-01T00:00:00Z",
@@ -69,7 +69,7 @@ export const CAPPED_DAY: Limit = {
   dollars: 15n,
 };
 
-/** What is charged while a limit holds is paid until it is used up; exactly the rest of what it costs stays unpaid. */
+/** Checks that charges are paid until the limit is used up, and that exactly the rest of the cost stays unpaid. */
 export async function assertUsedUp(month: Month, rental: Rental, { what, from, until, dollars }: Limit): Promise<void> {
   const lines = (await linesOf(month, "instance_id", rental.id)).filter(
     ({ charged_at: at }) => new Date(from) <= at && at <= new Date(until),
@@ -103,7 +103,7 @@ export async function assertRefund(month: Month): Promise<void> {
   );
   const credited = await sum("code = 'host_credit' and cause ->> 'instance_id' = $1");
   const left = BigInt(dollars) * 1_000_000_000n - used + credited;
-  // What was used cost so much more without the discount.
+  // The saving: the used time would have cost this much more without the discount.
   const saved = (used * BigInt(discountPpm)) / BigInt(1_000_000 - discountPpm);
   const refunded = await sum("code = 'refund' and cause ->> 'instance_id' = $1");
   const expected = left - saved - (saved * 5n) / 100n;
@@ -111,7 +111,7 @@ export async function assertRefund(month: Month): Promise<void> {
   assert.ok(distance < 1_000n, `${formatDollars(refunded)} instead of ${formatDollars(expected)} came back`);
 }
 
-/** What came to a host is what renters paid there, and it is with the host, with the house, or on its way. */
+/** Checks that a host's earnings are its renters' payments, and lie with the host, with the house, or on their way. */
 export async function assertEarned(month: Month, host: Person): Promise<void> {
   const paid = await numberOf(month, "select sum(amount_nanos) as sum from charge_lines where host_id = $1", [host.id]);
   const moved = (side: "debit" | "credit", where: string) =>
@@ -164,7 +164,7 @@ export async function assertStated(month: Month, host: Person): Promise<void> {
   assert.equal(-(parseDollars(statement.fee.total_exact) ?? 0n), await inMarch("t.code = 'fee'"));
 }
 
-/** What hosts gave back has credit notes of the invoice, with its amounts. */
+/** Checks that refunds by hosts have credit notes of the invoice, with their amounts. */
 export async function assertCredited(month: Month, person: Person): Promise<void> {
   const { world } = month;
   const given = await numberOf(
@@ -298,7 +298,7 @@ async function assertReported(month: Month, person: Person): Promise<void> {
     readonly amount: number;
     readonly metadata: { readonly direction: "in" | "out"; readonly paid_from?: string };
   };
-  // What leaves a deposit had left the credit when it was prepaid.
+  // Money that leaves a deposit left the credit when it was prepaid.
   const ofCredit = movements.results.filter(({ metadata }: Moved) => metadata.paid_from !== "deposit");
   const moved: bigint = ofCredit.reduce((sum: bigint, { amount, metadata: { direction } }: Moved) => {
     const size = nanosIn(Math.abs(amount));

@@ -1,4 +1,4 @@
-// What the script knows of itself: who agreed on what with whom, and until when. Nothing here asks the server.
+// The script's own knowledge: who agreed on which terms with whom, and until when. Nothing here asks the server.
 import type { MonthHost } from "./month-host.ts";
 import type { Person } from "./month-world.ts";
 
@@ -11,7 +11,7 @@ export type Rental = {
   readonly payer: Person;
   readonly host: MonthHost;
   readonly diskGb: number;
-  /** What was agreed, from when on. */
+  /** The agreed prices, each with its beginning. */
   readonly agreed: { readonly fromMs: number; readonly prices: Prices }[];
   /** A deposit pays at this discount, from when on. */
   reserved: { readonly fromMs: number; readonly discountPpm: number; readonly dollars: number } | undefined;

@@ -3,7 +3,7 @@ import { FakeHost, type FakeHostOptions } from "../support/fake-host.ts";
 /** A stretch of time in which a container ran, in milliseconds since 1970; without an end it still does. */
 export type Stretch = { readonly fromMs: number; untilMs: number | undefined };
 
-/** What one start of one instance did on its host, whatever anybody was told of it. */
+/** The work of one start of one instance on its host, as it really was. */
 export type Run = { readonly instanceId: number; readonly generation: number; readonly stretches: Stretch[] };
 
 /** Traffic of an instance, as long as it runs: so many bytes in each second. */
@@ -99,6 +99,6 @@ const PULLING = { state: "pulling", status_msg: "pulling", ports: {} } as const;
 const STOPPED = { state: "stopped", status_msg: "its lease ran out", ports: {} } as const;
 
 function ranMs({ stretches }: Run, nowMs: number): number {
-  // What is still loading begins later than now.
+  // A run that is still loading begins later than now.
   return stretches.reduce((sum, { fromMs, untilMs = nowMs }) => sum + Math.max(0, untilMs - fromMs), 0);
 }

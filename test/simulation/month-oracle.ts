@@ -1,4 +1,4 @@
-// What the month has to cost, second by second, by the rules of docs/billing.md and by nothing of the product's own.
+// The cost of the month, second by second, by the rules of docs/billing.md and by none of the product's own code.
 import type { MonthHost } from "./month-host.ts";
 import type { Outage, Prices, Rental, Volume } from "./month-facts.ts";
 
@@ -13,7 +13,7 @@ const SECONDS_PER_HOUR = 3_600n;
 const SECONDS_PER_MONTH = 30n * 24n * SECONDS_PER_HOUR;
 const BYTES_PER_GB = 1_000_000_000n;
 
-/** What one component of a rental costs in this window: each second at the price that was agreed for it. */
+/** The cost of one component of a rental in this window: each second at the price that was agreed for it. */
 export function rentalCost(rental: Rental, component: Component, outages: readonly Outage[], window: Window): Exact {
   let above = 0n;
   for (const [price, quantity] of tally(rental, component, outages, window)) above += price * quantity;
@@ -71,7 +71,7 @@ function bytesAt({ id, host }: Rental, component: "bwu" | "bwd", atMs: number): 
     .reduce((sum, flow) => sum + (component === "bwu" ? flow.sentPerSecond : flow.receivedPerSecond), 0);
 }
 
-/** What a volume costs in this window: there is no state in which it is free, but the absence of its host. */
+/** The cost of a volume in this window: no state is free, only the absence of its host. */
 export function volumeCost(volume: Volume, outages: readonly Outage[], { fromMs, untilMs }: Window): Exact {
   let seconds = 0n;
   const end = Math.min(untilMs, volume.deletedMs ?? untilMs);
@@ -81,7 +81,7 @@ export function volumeCost(volume: Volume, outages: readonly Outage[], { fromMs,
   return { above: seconds * volume.price * BigInt(volume.sizeGb), below: SECONDS_PER_MONTH };
 }
 
-/** What the last ten minutes of a run cost that an outage ended. */
+/** The cost of the last ten minutes of a run that an outage ended. */
 export function creditFor(rental: Rental, outages: readonly Outage[], outage: Outage): Exact {
   const wasRunning = stretchesOf(rental).some(
     ({ fromMs, untilMs = Infinity }) => fromMs < outage.fromMs && outage.fromMs < untilMs,

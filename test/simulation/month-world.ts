@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000;
 /** Agents report at least so often; a lease lasts as long. */
 const BEAT_MS = 10 * MINUTE_MS;
 
-/** What hosts are told besides what people and settlements do to instances can wait for so long. */
+/** How long hosts may wait for messages, except those about actions of people and settlements. */
 const OBEY_MS = 6 * 60 * MINUTE_MS;
 
 /** A settlement that is due so soon is not left to the next beat: something is used up, or has a new limit. */
@@ -58,7 +58,7 @@ type Method = NonNullable<TestCall["method"]>;
 /** The whole server in a world whose time only the script moves. */
 export class MonthWorld {
   readonly clock: ManualClock;
-  /** What happened, in order. */
+  /** The events so far, in order. */
   readonly story: Entry[] = [];
   readonly hosts: MonthHost[] = [];
   readonly admin: Person;
@@ -184,7 +184,7 @@ export class MonthWorld {
     return rows[0]?.due_ms ?? Infinity;
   }
 
-  /** Between two beats: hosts say what they counted, runs are settled, and whatever that stops is stopped at once. */
+  /** Between two beats: hosts report their counts, runs are settled, and instances that this stops are stopped at once. */
   private async settle(): Promise<void> {
     await this.report();
     if (hasStopped(await this.app.runLoop("settle-runs"))) await this.obey();
@@ -243,7 +243,7 @@ export class MonthWorld {
   }
 }
 
-/** Whether a settlement has stopped anybody, who is to stop at this moment. */
+/** True when a settlement's status says that it stopped runs. */
 function hasStopped(status: unknown): boolean {
   return typeof status === "object" && status !== null && "stopped" in status && status.stopped !== 0;
 }

@@ -67,7 +67,7 @@ test("a month of rents, bids, stops, an outage, a cap, a refund and payouts", as
     }
   });
 
-  await t.test("leaves nothing unpaid that ran: whoever ran out was stopped before", async () => {
+  await t.test("leaves no run unpaid: a renter who ran out was stopped before", async () => {
     const where = "component <> 'disk' or instance_id is null";
     assert.equal(await numberOf(month, `select sum(unpaid_nanos) as sum from charge_lines where ${where}`), 0n);
   });

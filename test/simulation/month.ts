@@ -1,4 +1,4 @@
-// A month of a small market, day by day: three renters and a team, two hosts, and whatever happens to them. Everything
+// A month of a small market, day by day: three renters and a team, two hosts, and their fortunes. Everything
 // that people do goes over HTTP; time and hosts are the script's.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";

@@ -1,4 +1,4 @@
-// What administrators do by hand, and what hosts do with the keys that they can read: nobody gains by either.
+// Actions of administrators by hand, and of hosts with the keys that they can read: nobody gains by either.
 import { describe, test } from "node:test";
 import { joinsAt, looks, MINUTE_MS, pays, rents, tellerOfStories } from "./cheats-lines.ts";
 
@@ -17,7 +17,7 @@ describe("a market of cheats and administrators", () => {
       5 * MINUTE_MS,
     ));
 
-  test("what administrators take back, correct and hold is booked once, and paid to nobody", () =>
+  test("money that administrators take back, correct and hold is booked once, and paid to nobody", () =>
     told(
       joinsAt({ gpu: 20 }),
       pays("Ada", 100),

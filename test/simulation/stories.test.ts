@@ -15,7 +15,7 @@ import {
 describe("a market of cheats", () => {
   const told = tellerOfStories();
 
-  test("where nobody cheats, work is paid to the dust", () =>
+  test("without cheats, work is paid to the dust", () =>
     told(
       joinsAt({ traffic: 0.1 }),
       pays("Ada", 100),
@@ -213,7 +213,7 @@ describe("a market of cheats", () => {
 
   test("one credential brings one machine in", () => told(joinsAt({}), ["secondMachine", { host: "Hugo" }]));
 
-  test("what an account runs ends when it is frozen, and goes on when it is freed and starts it", () =>
+  test("instances of an account end when it is frozen, and go on when it is freed and starts them", () =>
     told(
       joinsAt({}),
       pays("Ada", 100),
@@ -281,7 +281,7 @@ describe("a market of cheats", () => {
       ["endDispute", { who: "Ada", for: "payer" }],
     ));
 
-  test("what one disputed payment was spent on is not kept because another one paid for its return", () =>
+  test("money spent from one disputed payment is not kept because another one paid for its return", () =>
     told(
       joinsAt({ gpu: 20 }),
       pays("Ada", 100),
