@@ -31,7 +31,7 @@ export async function checkBoundaries(root: string): Promise<readonly string[]> 
   return checkImports(root, rooms, files, {});
 }
 
-/** The same of the imports of these files alone, in a fraction of the time. Of cycles, those among them are found. */
+/** Checks the imports of these files alone, in a fraction of the time. Only cycles among them are found. */
 export async function checkBoundariesOf(root: string, files: readonly string[]): Promise<readonly string[]> {
   const inRooms = files.filter((file) => ROOMS.includes(file.split("/")[0] ?? ""));
   if (inRooms.length === 0) return [];

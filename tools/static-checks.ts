@@ -51,7 +51,7 @@ export function changeChecks(root: string, changed: readonly string[] | undefine
   ];
 }
 
-/** The same of these files alone: a type that they break in another file is not found. */
+/** Checks these files alone: a type that they break in another file is not found. */
 export function fileChecks(root: string, files: readonly string[]): readonly Check[] {
   if (files.length === 0) return [];
   return [

@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { addCounts, describeCounts, isGreen, NO_TESTS, withFailure, type Counts } from "./test-run.ts";
 import { TEST_SEED_VARIABLE } from "./test-seed.ts";
 
-/** For the one test that shall not be waited for, and for those that must wait for each other. */
+/** Limits of a test: short for one that must run into it, long for those that must wait for each other. */
 const [SHORT_MS, LONG_MS] = [300, 60_000];
 
 type Sources = Readonly<Record<string, string>>;

@@ -23,7 +23,7 @@ export type TestRun = {
   readonly groups: readonly (readonly string[])[];
   /** How many groups run at once. */
   readonly concurrency: number;
-  /** For one test; the one that takes longer fails. */
+  /** The limit of one test; a test that takes longer fails. */
   readonly timeoutMs: number;
 };
 

@@ -24,7 +24,7 @@ type Wish = { readonly key: string; readonly payer: User; readonly payee: User; 
 type Rent = { readonly key: string; readonly renter: User; readonly offer: number };
 
 describe("after kill -9", () => {
-  test(`nothing acknowledged is lost and nothing is invented, over ${ROUNDS} crashes under load (seed ${TEST_SEED})`, async (t) => {
+  test(`no acknowledged request is lost and none is invented, over ${ROUNDS} crashes under load (seed ${TEST_SEED})`, async (t) => {
     console.log(`crash seed ${TEST_SEED} (BERTH_TEST_SEED, BERTH_CRASH_ROUNDS)`);
     const random = seededRandom(TEST_SEED);
     const market = await Market.open(t);

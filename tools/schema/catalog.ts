@@ -2,7 +2,7 @@ import type pg from "pg";
 
 export type Column = {
   readonly name: string;
-  /** As PostgreSQL writes it, such as `timestamp with time zone`. */
+  /** The type as PostgreSQL writes it, such as `timestamp with time zone`. */
   readonly type: string;
   readonly is_nullable: boolean;
   /** The expression of the default or of a generated column. */

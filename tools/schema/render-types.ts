@@ -1,6 +1,6 @@
 import type { Catalog, Column, Table } from "./catalog.ts";
 
-/** How a column of a PostgreSQL type looks in TypeScript, as the server's driver reads it. */
+/** TypeScript types of PostgreSQL's types, as the server's driver reads them. */
 const TYPES: Readonly<Record<string, string>> = {
   smallint: "number",
   integer: "number",

@@ -115,7 +115,7 @@ export type AppDependencies = {
   readonly trustedProxies: TrustedProxies;
   /** How long a host may be cut off before it stops what it runs. */
   readonly leaseMs?: number;
-  /** How long a report that says nothing new may wait to be stored with others; not at all unless given. */
+  /** The longest time that a report without news may wait to be stored with others; none unless given. */
   readonly gatherMs?: number;
   /** Access to instances through this server: the address to listen on, and the name to tell. */
   readonly proxy: { readonly bindHost: string; readonly publicHost: string };
@@ -123,9 +123,9 @@ export type AppDependencies = {
   readonly freeBytes?: () => Promise<number>;
   /** The issuer of invoices; without it they name none. */
   readonly seller?: Seller;
-  /** How cards are charged and hosts are paid; without it by administrators alone. */
+  /** The way in which cards are charged and hosts are paid; without it only administrators do so by hand. */
   readonly payments?: PaymentSettings;
-  /** How notifications leave; without it they are called out to public addresses, and not mailed. */
+  /** The way in which notifications leave; without it webhooks go to public addresses only, and no mail is sent. */
   readonly notifications?: NotificationSettings;
   /** True, as by default, when anybody may make an account. */
   readonly isSignupOpen?: boolean;

@@ -16,7 +16,7 @@ type Means = {
   readonly search: (query: Readonly<Record<string, unknown>>) => readonly OfferRecord[];
   /** The address to which workers report; undefined where the agents of their hosts tell it. */
   readonly reportAddress: string | undefined;
-  /** How long reports that say nothing new are gathered. */
+  /** The time for which reports without news are gathered before they are stored. */
   readonly gatherMs: number;
 };
 

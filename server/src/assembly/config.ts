@@ -25,15 +25,15 @@ export type Config = {
   readonly trustedProxies: TrustedProxies;
   /** How long a host may be cut off from the server before it stops what it runs, and the server may sell it again. */
   readonly leaseMs: number;
-  /** How long what is displaced may run on, to save its work. */
+  /** The time after an eviction notice in which an instance runs on to save its work. */
   readonly noticeMs: number;
-  /** For so long a displaced instance waits before it resumes, and one that has resumed is spared by other bids. */
+  /** The time that a displaced instance waits before it resumes, and for which a resumed one is spared by other bids. */
   readonly minSliceMs: number;
   /** Ports of this machine through which instances are reached that have none of their own; undefined for no such way. */
   readonly proxyPorts: { readonly first: number; readonly last: number } | undefined;
   /** The name or address of this machine that renters are told for it; undefined is the one that it has anyway. */
   readonly proxyHost: string | undefined;
-  /** Who issues invoices, and what tax is in the prices. */
+  /** The issuer of invoices, and the tax in the prices. */
   readonly seller: Seller;
   /** How cards are charged and hosts are paid. */
   readonly payments: PaymentSettings;
@@ -70,7 +70,7 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** As many as one agent process takes. */
+/** The most hosts that one agent process takes. */
 const SIMULATED_HOSTS_MAX = 10_000;
 const NOTICE_SECONDS_MAX = 3_600;
 const SLICE_SECONDS_MAX = 86_400;
@@ -249,7 +249,7 @@ function readGrantedRule(text: string): number | undefined {
   return Number(days);
 }
 
-/** Both keys or neither; neither is repeated when it is wrong. */
+/** The keys of Stripe: both or neither. No message repeats a wrong one. */
 function readStripe(environment: Readonly<Record<string, string | undefined>>): PaymentSettings["stripe"] {
   const secretKey = environment["BERTH_STRIPE_SECRET_KEY"] || undefined;
   const webhookSecret = environment["BERTH_STRIPE_WEBHOOK_SECRET"] || undefined;
@@ -270,7 +270,7 @@ function readUrl(name: string, text: string | undefined): string | undefined {
   throw new ConfigError(`${name} must be an address such as https://gpu.example.com, not "${text}"`);
 }
 
-/** As agents compare them: without a slash at the end. */
+/** The addresses in the form in which agents compare them: without a slash at the end. */
 function readAgentAddresses(text: string | undefined): readonly string[] {
   if (!text) return [];
   const parts = text.split(",").map((part) => part.trim());
@@ -289,7 +289,7 @@ function readPercent(name: string, text: string, maxPpm: number): number {
   throw new ConfigError(`${name} must be a number from 0 to ${maxPpm / 10_000} such as 2.5, not "${text}"`);
 }
 
-/** Both or neither: a server to hand mail to, and an address that it comes from. */
+/** The settings of mail, both or neither: a server to hand mail to, and an address that it comes from. */
 function readMail(smtpUrl: string | undefined, from: string | undefined) {
   if (!smtpUrl && !from) return undefined;
   if (!smtpUrl) throw new ConfigError("BERTH_MAIL_FROM needs BERTH_SMTP_URL as well");

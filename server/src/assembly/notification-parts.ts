@@ -25,7 +25,7 @@ export type NotificationSettings = {
   readonly mail?: MailSettings | undefined;
   /** Webhooks may be called on this network, and without TLS. */
   readonly isPrivateAllowed?: boolean;
-  /** How the names of receivers are resolved; when absent by DNS, or where private ones may be called as this machine does. */
+  /** Resolves the names of receivers; by DNS when absent or, where private addresses may be called, as this machine does. */
   readonly resolve?: Resolve;
 };
 

@@ -36,7 +36,7 @@ import { dataDirKeyOf, findSecret, hasFile, SECRET_FILE, writePrivateFile } from
 import { sharedSettings } from "./shared-settings.ts";
 
 const ADMIN_EMAIL = "admin@localhost.localdomain";
-/** Once, so that the first rental needs nothing but the key. The operator issues the money here anyway. */
+/** Credit granted once, so that the first rental needs only the key. The operator issues the money here anyway. */
 const BOOTSTRAP_CREDIT_DOLLARS = 1_000n;
 
 export type StartedServer = {

@@ -17,11 +17,11 @@ export type RouteAccess = {
    * rents machines and runs images on them.
    */
   readonly alsoNeeds?: PermissionCategory;
-  /** With `optional`: the category that a key must have when one is sent. Without it every valid key will do. */
+  /** The category that a key must have when one is sent, for `optional`. Without it every valid key will do. */
   readonly keyPermission?: PermissionCategory;
   /** The key may also come as `api_key` in the body. */
   readonly isKeyInBody?: true;
-  /** With DELETE: it gives credit to another account, so a frozen account may not call it. */
+  /** Set on a DELETE that gives credit to another account, so that a frozen account may not call it. */
   readonly movesMoney?: true;
   /** Which limit of the configuration applies; `default` when absent. */
   readonly limit?: LimitName;

@@ -1,6 +1,6 @@
 /** Time as a dependency: built once in `main.ts` and passed down, so that tests and simulations own it. */
 export type Clock = {
-  /** Another number for each process, to compare to the millisecond only moments of one clock; undefined where nobody does. */
+  /** A number per process: only moments of one clock compare to the millisecond. Undefined where nobody compares. */
   readonly id?: number;
   /** Wall time, for what people and other systems see. */
   now(): Date;

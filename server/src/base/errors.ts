@@ -23,7 +23,7 @@ export type ErrorKind =
 export type ErrorDetails = {
   /** Extra keys of the response body, such as `field` or `ask_id`. Public. */
   readonly extra?: Readonly<Record<string, unknown>>;
-  /** For logs only; it has no way into a response. */
+  /** Details for logs only; no response ever holds them. */
   readonly internal?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
   /** True when the rest of the request is not wanted: its connection ends with the answer. */
@@ -70,7 +70,7 @@ export function notFound(code: string, message: string, details: ErrorDetails = 
   return new AppError("not_found", code, message, details);
 }
 
-/** It was there and is not any more, such as an offer that somebody else rented. */
+/** A thing that was there and is not any more, such as an offer that somebody else rented. */
 export function gone(code: string, message: string, details: ErrorDetails = {}): AppError {
   return new AppError("gone", code, message, details);
 }

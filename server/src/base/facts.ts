@@ -26,24 +26,24 @@ export type FactKind =
   | "audit_event"
   | "seal";
 
-/** Who asked for something, and by which request; undefined members are not known. */
+/** The requester and the request behind a fact; undefined members are not known. */
 export type Origin = {
   readonly userId?: number | undefined;
   readonly apiKeyId?: number | undefined;
-  /** Who acted for the team that the user is. */
+  /** The member who acted for the user, when the user is a team. */
   readonly memberId?: number | undefined;
   readonly ipAddress?: string | undefined;
   readonly requestId?: string | undefined;
 };
 
-/** One thing that happened, before it is written. */
+/** A fact before it is written. */
 export type Fact = {
   readonly kind: FactKind;
   /** The id of the row: a transfer, a cap, a payout. */
   readonly subject: string;
   /** The row's content from this fact on. Values that JSON keeps: text, numbers, booleans, null and objects of them. */
   readonly content: Readonly<Record<string, unknown>>;
-  /** Who asked; the transaction's when left out. */
+  /** The origin of this fact; that of the transaction when left out. */
   readonly origin?: Origin | undefined;
 };
 
@@ -82,7 +82,7 @@ export function hashLink(before: FactHead, madeAt: Date, texts: readonly string[
 
 /** Signs for the server, by keys that follow from its secret: who has the database alone cannot. */
 export type FactSigner = {
-  /** By which anybody checks a signature: Ed25519, base64url. */
+  /** The public key for checks of signatures: Ed25519, base64url. */
   readonly publicKey: string;
   readonly sign: (head: FactHead) => string;
   readonly isSigned: (head: FactHead, signature: string) => boolean;

@@ -25,7 +25,7 @@ export function priceFound(offer: FoundPrice, diskGb: number): Nanos | undefined
   return nanos(base + storageNanosPerHour({ storageNanosPerGbMonth: storage, diskBytes: bytesOf(diskGb) }));
 }
 
-/** More than anything on the market costs. */
+/** An hourly price above every price on the market. */
 const MAX_PRICE_DOLLARS = 100_000;
 
 /**

@@ -25,10 +25,10 @@ const types = {
 } as pg.CustomTypesConfig; // The driver's own type wants overloads that an object literal cannot have.
 
 export type Database = {
-  /** For hot paths with named prepared statements; everything else goes through `kysely`. */
+  /** The pool for hot paths with named prepared statements; everything else goes through `kysely`. */
   readonly pool: pg.Pool;
   readonly kysely: Kysely<Tables>;
-  /** By which transactions sign what they write about money. */
+  /** Signs the facts that transactions write about money. */
   readonly facts: FactKeeper;
   close(): Promise<void>;
 };

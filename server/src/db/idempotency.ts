@@ -26,7 +26,7 @@ export async function once<T>(tx: Tx, repeatable: Repeatable | undefined, work: 
   return openAnswer(repeatable, earlier) as T;
 }
 
-/** One of many requests that are done together, and what came of each: an answer to keep, or a refusal. */
+/** One of many requests that are done together, with its result: an answer to keep, or a refusal. */
 type Repeatably = { readonly repeatable: Repeatable | undefined };
 type Outcomes<Request, Answer> = ReadonlyMap<Request, Answer | AppError>;
 

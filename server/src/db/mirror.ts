@@ -29,7 +29,7 @@ export class Mirror<Key extends number> {
     this.dependencies = dependencies;
   }
 
-  /** For a channel whose payload lists keys. */
+  /** The handler of a channel whose payload lists keys. */
   get channel(): ChannelHandler {
     return {
       onMessage: (payload) => {

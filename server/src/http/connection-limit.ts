@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { networkOf } from "../base/public-address.ts";
 
-/** More connections than a browser, a busy client and a few hosts behind one address have open together. */
+/** Open connections per address: more than a browser, a busy client and a few hosts behind it have together. */
 export const CONNECTIONS_PER_ADDRESS = 512;
 
 /** This machine itself: its own agents, of which there are thousands when they are simulated, and a proxy beside it. */

@@ -34,7 +34,7 @@ import { WrongKeys, type LookUp } from "./wrong-keys.ts";
 
 const BODY_BYTES_MAX = 1_048_576;
 const HEADERS_TIMEOUT_MS = 20_000;
-/** As long as the longest upload of a file may take; other bodies have far less (body-watch.ts). */
+/** The limit of one request: the longest upload of a file. Other bodies have far less (body-watch.ts). */
 const REQUEST_TIMEOUT_MS = 3_600_000;
 /** All keys of an account together may call an operation as often as this many keys. */
 const ACCOUNT_FACTOR = 4;
@@ -61,7 +61,7 @@ export type HttpScope = {
   readonly clock: Clock;
   /** One transaction that honours the request's Idempotency-Key: effect and answer are committed together. */
   readonly mutate: <T>(request: FastifyRequest, work: (tx: Tx) => Promise<T>) => Promise<T>;
-  /** For operations that store their answer themselves. Undefined without an Idempotency-Key. */
+  /** The key and answer store of operations that store their answer themselves; undefined without an Idempotency-Key. */
   readonly repeatable: (request: FastifyRequest) => Repeatable | undefined;
 };
 

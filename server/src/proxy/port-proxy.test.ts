@@ -183,7 +183,7 @@ test("a shell and a notebook are reached through a server to which the agent of 
   assert.equal(String(await readAll(ssh)), "SSH-2.0-test\r\n");
 });
 
-/** More than that on one port are refused while the host has not come with their tunnels. */
+/** The most connections of one port that wait until the host has come with their tunnels; more are refused. */
 const AT_ONCE = 64;
 
 test("as many connections at once as a port lets wait keep apart", async (t) => {

@@ -4,7 +4,7 @@ import { withTransaction } from "../../db/transaction.ts";
 import type { Loop } from "../../base/loop-driver.ts";
 import { deleteKeysBefore } from "../../db/idempotency-store.ts";
 
-/** How long an answer can be asked for again. */
+/** The time for which a stored answer can be asked for again. */
 const KEPT_MS = 7 * 86_400_000;
 
 export function idempotencyLoop({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop {

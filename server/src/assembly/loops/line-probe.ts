@@ -7,7 +7,7 @@ import { listUplinksToMeasure, storeUplinkProbe, type AgentGateway } from "../..
 import type { Loop } from "../../base/loop-driver.ts";
 import { BOUNDS, measureLine, STREAMS, type MeasuredSpeed, type ProbeBounds } from "../line-probe.ts";
 
-/** One after the other, so that they do not take each other's share of the server's line. */
+/** Machines of one run, probed one after the other: at the same time they would share the server's uplink. */
 const MACHINES_PER_RUN = 5;
 
 type Gateway = Pick<AgentGateway, "openTunnel" | "measurable">;

@@ -8,7 +8,7 @@ import { listUnreachedRuns, storeEvidence, type UnreachedRun } from "../../domai
 import type { Loop } from "../../base/loop-driver.ts";
 
 const RUNS_PER_ROUND = 256;
-/** How long a host may take to come with a tunnel and the SSH server in it to greet. */
+/** The time that a host has to open a tunnel, and the SSH server in it to send its greeting. */
 const ANSWER_MS = 5_000;
 /** The first bytes that every SSH server sends (RFC 4253). */
 const GREETING = "SSH-2.0-";

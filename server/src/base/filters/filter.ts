@@ -20,7 +20,7 @@ export type Column<Row> = {
 /** Columns that a search can filter and sort by, under the names that callers use. */
 export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
 
-/** The same without a way to the values: what it takes to read a request. */
+/** Names and types of the columns without access to values: enough to read a request. */
 export type ColumnTypes = Readonly<Record<string, { readonly type: ColumnType }>>;
 
 export const COMPARISONS = ["eq", "neq", "lt", "lte", "gt", "gte"] as const;

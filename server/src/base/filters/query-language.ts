@@ -16,7 +16,7 @@ export type QueryOptions = {
   /** The parameter that carries the query, such as `q`. */
   readonly source: string;
   readonly aliases?: Readonly<Record<string, string>>;
-  /** From the unit that people write to the unit of the API, such as GB × 1000, by field name after aliases. */
+  /** Factors from the unit that people write to the unit of the API, such as GB × 1000, by field name after aliases. */
   readonly multipliers?: Readonly<Record<string, number>>;
   /** Fields whose dotted values are versions: `535.86.05` becomes 535086005. */
   readonly versionFields?: readonly string[];

@@ -5,7 +5,7 @@ import { runAs, type Account } from "./account.ts";
 import { SUPERUSER } from "./cluster.ts";
 import { EmbeddedPostgresError, errorCode } from "./failure.ts";
 
-/** Beside `postgres/`, so that it belongs to the user who runs Berth and PostgreSQL's own account cannot read it. */
+/** The file lies beside `postgres/`: the user who runs Berth owns it, and PostgreSQL's own account cannot read it. */
 const PASSWORD_FILE = "postgres.password";
 const RULES_FILE = "pg_hba.conf";
 /** Every login needs the password, even from a user who can reach the socket. */

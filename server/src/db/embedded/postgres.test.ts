@@ -67,7 +67,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/** The same for one that may have ended by itself, such as a child of one that was killed before it. */
+/** Kills a process that may have ended by itself, such as a child of one that was killed before it. */
 function killIfThere(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");

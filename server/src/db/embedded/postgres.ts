@@ -33,11 +33,11 @@ export type Connection = {
 };
 
 export type EmbeddedPostgres = {
-  /** For `pg`: the application's own role on its own database. */
+  /** The connection for `pg`: the application's own role on its own database. */
   readonly connection: Connection;
-  /** The same as one URL, for other processes of the same machine. */
+  /** The connection as one URL, for other processes of the same machine. */
   readonly connectionString: string;
-  /** For making databases in tests; the application never uses it. */
+  /** The superuser's URL, with which tests make databases; the application never uses it. */
   readonly superuserUrl: string;
   /** Resolves when PostgreSQL has ended for good: by `stop`, by an operator's shutdown, or by failing too often. */
   readonly exited: Promise<Exit>;

@@ -39,7 +39,7 @@ export async function takeOver(cluster: string, { clock, log }: { clock: Clock; 
   );
 }
 
-/** Its number is the first line of the file. */
+/** The postmaster's process id: the first line of its file. */
 async function readPostmasterPid(cluster: string): Promise<number | undefined> {
   try {
     return Number.parseInt(await readFile(path.join(cluster, "postmaster.pid"), "utf8"), 10);
