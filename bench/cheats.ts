@@ -7,7 +7,7 @@ import { readNumbers } from "./support/arguments.ts";
 /** `ahead`: by how many seconds the clock of the second server is ahead of the first one's. */
 const DEFAULTS = { seeds: 500, minutes: 0, seed: randomInt(1e8), batch: 50, ahead: 0 };
 const MINUTE_MS = 60_000;
-/** After so many seeds the database is new: what is settled and audited again and again stays small. */
+/** After this number of seeds the database is new: repeated settlements and audits stay small. */
 const SEEDS_PER_DATABASE = 1_000;
 
 type Options = Readonly<Record<keyof typeof DEFAULTS, number>>;

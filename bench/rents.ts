@@ -12,7 +12,7 @@ import { prepareRentControl, runRentControl } from "./support/rent-control.ts";
 import { listSingleOffers, seedMachines, seedUsers, waitForOffers, type BenchUser } from "./support/seed.ts";
 
 const CREDIT_DOLLARS = 100_000;
-/** Who races: this share of the callers for this share of the offers. */
+/** The race: this share of the callers for this share of the offers. */
 const RACING_SHARE = 0.9;
 const CONTESTED_SHARE = 0.01;
 const RENTED = 200;

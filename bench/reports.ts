@@ -62,7 +62,7 @@ type World = {
   readonly workers: readonly ReportingWorker[];
   /** Workers beside them, which fail one after the other before they were ready. */
   readonly failing: readonly ReportingWorker[];
-  /** By worker: what it said that it wrote to its disk, in all. */
+  /** GB that each worker reported as written to its disk, in all. */
   readonly disks: number[];
 };
 
@@ -195,7 +195,7 @@ async function writtenSoFar({ database }: BenchServer): Promise<Written> {
   return row;
 }
 
-/** From a report that says that a worker failed to the committed order that follows from it, while the others report. */
+/** The time from the report of a failed worker to the committed order that follows, while all others report. */
 async function probe({ server, failing, options }: World): Promise<readonly number[]> {
   const times: number[] = [];
   const pauseMs = (options.seconds * 500) / Math.max(1, failing.length);

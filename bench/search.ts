@@ -116,7 +116,7 @@ async function measureSize(server: BenchServer, load: LoadGenerator, options: Op
   return problems;
 }
 
-/** The same table as the server's, filled from the same rows in this process, and what it takes. */
+/** The server's table, filled from the same rows in this process, with its cost. */
 async function loadTable(database: Database) {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

@@ -146,7 +146,7 @@ function driverWay({ pool }: Database, { senders, recipient }: Market): Way {
   };
 }
 
-/** The same function that Berth calls for a whole batch, called for each transfer: batching alone is what differs. */
+/** Berth's function for a whole batch, called for each transfer: only batching differs. */
 function functionWay({ pool }: Database, { senders, recipient }: Market): Way {
   return {
     name: "driver, one function call at a time",

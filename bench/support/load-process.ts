@@ -25,7 +25,7 @@ export type JobResult = {
   /** How many answers had each status. */
   readonly statuses: ReadonlyMap<number, number>;
   readonly latenciesMs: Float64Array;
-  /** Beside the requests, in their order; empty unless asked for. */
+  /** Answers to the requests, in their order; empty unless asked for. */
   readonly answers: readonly (Answer | undefined)[];
   readonly cpuMs: number;
 };
@@ -126,7 +126,7 @@ class AnswerReader {
   }
 }
 
-/** For tests of the generator itself and for the process below. */
+/** Performs a job: for tests of the generator itself and for the process below. */
 export function performJob(job: Job): Promise<JobResult> {
   return new Run(job).perform();
 }

@@ -32,7 +32,7 @@ const POLL_MS = 20;
 const LEAVE_MS = 5_000;
 /** Room for all rentals of a benchmark. */
 const DISK_BYTES = 4e12;
-/** The same terms for all, so that each can be rented in the same way: $0.10 a GPU at least, $0.40 on demand. */
+/** Terms of all machines, alike so that each can be rented in the same way: $0.10 a GPU at least, $0.40 on demand. */
 const LISTING = `min_chunk = 1, price_min_bid_nanos_per_hour = 100000000, price_device_nanos_per_hour = 400000000,
   is_listed = true`;
 

@@ -32,7 +32,7 @@ export function processorMs(pid: number): number {
   return readStat(pid)?.ownMs ?? 0;
 }
 
-/** The same for a process with its children, those that ended included. */
+/** Processor time of a process with its children, those that ended included. */
 export function processorMsWithChildren(pid: number): number {
   const own = readStat(pid);
   if (own === undefined) return 0;

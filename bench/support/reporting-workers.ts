@@ -99,7 +99,7 @@ async function seedEndpoints(server: BenchServer, { secret }: BenchUser, count: 
   return rows;
 }
 
-/** As the program of a worker sends it. */
+/** A report as the program of a worker sends it. */
 function textOf({ id }: ReportingWorker, { load, count, diskGb }: Said, news: object = {}): string {
   const body = {
     ...{ id, mtoken: `token-${id}`, version: VERSION, url: urlOf(id), loadtime: 0, error_msg: "" },

@@ -67,7 +67,7 @@ export async function seedLedger(
   return { renterIds, hostIds };
 }
 
-/** By the ledger itself, since each grant needs its fact. */
+/** Grants credit by the ledger itself, since each grant needs its fact. */
 async function grant(database: Database, renterIds: readonly number[], startAt: Date): Promise<void> {
   await withTransaction(database, new ManualClock(startAt.getTime()), async (tx) => {
     for (const id of renterIds) {
@@ -84,7 +84,7 @@ async function grant(database: Database, renterIds: readonly number[], startAt: 
   });
 }
 
-/** Who pays whom how much in an hour, by place. */
+/** Payer, receiver and hourly amount of each contract, by place. */
 async function prepareContracts(pool: pg.Pool): Promise<void> {
   await pool.query(`
     create table bench_contracts as

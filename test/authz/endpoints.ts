@@ -122,7 +122,7 @@ const createInstance: Row = {
   },
 };
 
-/** The same for a rental whose offer is named elsewhere than in the path. */
+/** A row for a rental whose offer is named elsewhere than in the path. */
 function renting(target: (world: World, machine: MachineId, body: object) => Promise<Target>): Row {
   const body = { image: "alpine", disk: 10 };
   const aim = async (world: World, user: TestCaller, volumeId?: number) => {
@@ -152,7 +152,7 @@ async function launched({ app }: World, machine: MachineId, body: object): Promi
   return at("/api/v0/launch_instance/", { ...body, q: { machine_id: { eq: machine } } });
 }
 
-/** For less than anybody asks: it waits for ever. */
+/** A standing request for less than any host asks: it waits for ever. */
 const waiting = async (_world: World, _machine: MachineId, body: object) =>
   at("/api/v0/standing_requests/", { ...body, q: {}, max_dph: 0.000_001 });
 
@@ -195,7 +195,7 @@ const answerIncrease = (verb: "accept" | "reject"): Row =>
     at(`/api/v0/instances/${verb}-price-increase/`, { pending_price_increase_id: id }),
   );
 
-/** The same, but not for the key inside the instance. */
+/** A row on the owner's instance that refuses the key inside the instance. */
 const onInstanceOfOwner = (aim: (id: string | number) => Target): Row =>
   onObject("instance_write", "id", instanceId, aim);
 

@@ -22,7 +22,7 @@ const FILES: Readonly<Record<string, string>> = {
 
 /** A number and not a time, so that a busy machine sends as many, and a seed the same ones again. */
 const REQUESTS = Number(process.env["BERTH_FUZZ_REQUESTS"] ?? 8_000);
-/** For any number of them: a machine that is very busy answers ten in a second. */
+/** The limit for all requests of a test: a very busy machine answers ten in a second. */
 const TIMEOUT_MS = 60_000 + 200 * REQUESTS;
 /** Answers that are no JSON object by the contract: a bare array and a bare text. */
 const BARE: Readonly<Record<string, "array" | "string">> = {

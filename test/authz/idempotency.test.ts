@@ -6,7 +6,7 @@ import { endpoints } from "./endpoints.ts";
 import { callerOf, type Row } from "./row.ts";
 import { makeWorld, type Target, type World } from "./world.ts";
 
-/** They look something up; POST and PUT only carry the question. */
+/** Operations that look something up, with the question in the body of a POST or PUT. */
 const SEARCHES: ReadonlySet<string> = new Set([
   "POST /api/v0/bundles/",
   "PUT /api/v0/search/asks/",

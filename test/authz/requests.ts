@@ -148,7 +148,7 @@ const BY_NAME: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   edate: anyText,
 };
 
-/** The same key for the same number, so that a seed sends the same requests again. */
+/** An SSH key made from the number, so that a seed sends the same requests again. */
 function sshKeyOf(number: number): string {
   return `ssh-ed25519 ${sshBlob("ssh-ed25519", Buffer.alloc(32, number + 1)).toString("base64")} fuzz`;
 }

@@ -6,7 +6,7 @@ import type { Target, World } from "./world.ts";
 /** `optional`: no key is needed; one that is sent must be valid, and have the category when one is named. */
 export type Needs = PermissionCategory | "admin" | "public" | "optional" | "optional user_write";
 
-/** The same call on the caller's object, on a stranger's, and on one that never was. */
+/** One call with three targets: the caller's object, a stranger's, and one that never was. */
 type Aim = { readonly own: Target; readonly foreign: Target; readonly absent: Target };
 
 export type Row = {
@@ -15,15 +15,15 @@ export type Row = {
   readonly alsoNeeds?: PermissionCategory;
   /** A call that succeeds with the owner's key (for `admin`: the administrator's). Each time a new one is made. */
   readonly call: (world: World) => Promise<Target> | Target;
-  /** By what a call names an object. Absent where a call acts on the caller, or on what is public. */
+  /** The parameters in which a call names an object. Absent where a call acts on the caller, or on what is public. */
   readonly aims?: (world: World) => Promise<Readonly<Record<string, Aim>>>;
-  /** Whose call that is, when not the owner's (for `admin`: the administrator's). Asked after `call` or `aims`. */
+  /** The caller, when not the owner (for `admin`: the administrator). Asked after `call` or `aims`. */
   readonly as?: (world: World) => Promise<TestCaller> | TestCaller;
   /** The key inside an instance may do it, to that instance. */
   readonly isForInstanceKeys?: true;
 };
 
-/** Whose key makes the calls of a row. */
+/** The caller whose key makes the calls of a row. */
 export async function callerOf(row: Row, world: World): Promise<TestCaller> {
   if (row.as !== undefined) return row.as(world);
   return row.needs === "admin" ? world.admin : world.owner;
@@ -59,7 +59,7 @@ export function onObject(
   };
 }
 
-/** The same row for a call that needs a second category. */
+/** The row for a call that needs a second category. */
 export const alsoNeeding = (alsoNeeds: PermissionCategory, row: Row): Row => ({ ...row, alsoNeeds });
 
 /** A path that names the user whose data is wanted. */

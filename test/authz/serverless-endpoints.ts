@@ -19,7 +19,7 @@ async function aWorkerGroup(world: World, user: TestCaller): Promise<number> {
   return Number((await world.done("POST", aGroupFor("/api/v0/workergroups/")(endpoint), user))["id"]);
 }
 
-/** Its caller has no worker yet: told so after five seconds. */
+/** A request to an endpoint without workers, which is answered so after five seconds. */
 const askForWorker: Row = {
   needs: "public",
   call: async (world) => {

@@ -20,7 +20,7 @@ import { StripeServer } from "../support/stripe-server.ts";
 
 /** A request, but for who sends it. */
 export type Target = {
-  /** With every parameter filled in, and a query if there is one. */
+  /** The path with every parameter filled in, and a query if there is one. */
   readonly path: string;
   readonly body?: unknown;
   /** Further headers of the request, such as a signature. */
@@ -38,11 +38,11 @@ export type World = {
   /** Every route that is registered, those that OpenAPI does not show included. */
   readonly routes: readonly Route[];
   readonly admin: TestCaller;
-  /** Whose objects are `own` in the matrix. */
+  /** The owner of the objects called `own` in the matrix. */
   readonly owner: TestCaller;
-  /** Whose objects are `foreign`. */
+  /** The owner of the objects called `foreign`. */
   readonly stranger: TestCaller;
-  /** Who takes cards here. */
+  /** The stand-in that takes cards. */
   readonly stripe: StripeServer;
   /** Everything that was logged, one JSON object per line. */
   readonly logged: readonly string[];
@@ -130,7 +130,7 @@ export async function makeWorld(scope: Scope): Promise<World> {
   return world;
 }
 
-/** The same account, and in a team the same member of it. */
+/** The holder of a key: an account and, in a team, the member of it. */
 function holderOf({ id, identity }: TestCaller) {
   return { id, isAdmin: identity.isAdmin, memberId: identity.memberId };
 }

@@ -172,7 +172,7 @@ class Market {
   readonly users: readonly User[];
   readonly wishes = new Map<string, Wish>();
   readonly rents = new Map<string, Rent>();
-  /** By key: what was answered. Everything that was asked and is not here is open. */
+  /** Keys of the requests that were answered; all other requests are open. */
   readonly paid = new Set<string>();
   readonly rented = new Map<string, number>();
   readonly refused = new Set<string>();
@@ -298,7 +298,7 @@ class Market {
     this.berth = await startBerth({ dataDir, port: this.port, args: ["--simulate", String(HOSTS)], env: NO_LIMITS });
   }
 
-  /** Before anybody repeats anything: what was acknowledged is there, and nothing that nobody asked for. */
+  /** Checks before any request is repeated: all acknowledged effects are there, and none that nobody asked for. */
   async auditAcknowledged(): Promise<void> {
     const posted = new Map(
       (
@@ -333,7 +333,7 @@ class Market {
     assert.deepEqual(this.open(), []);
   }
 
-  /** With every question answered, the books are exactly what was answered. */
+  /** Checks that the books are exactly the answers, once every request has one. */
   async audit(): Promise<void> {
     const [books] = await this.berth.sql(
       `select (select sum(balance_nanos) from ledger_accounts)::text as sum,

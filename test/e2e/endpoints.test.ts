@@ -31,7 +31,7 @@ const STEADY_PER_SECOND = UNITS_PER_SECOND * 1.25;
 const STEADY_WORKERS = 2;
 /** A load that lasts for so long is expected to last. */
 const KNOWN_AFTER_S = 20;
-/** As a group pauses after its first failure, its second, its third. */
+/** The pauses of a group after its first, second and third failure. */
 const BACK_OFF_S = [10, 20, 40] as const;
 
 const isReady = ({ status }: WorkerRecord) => status === "idle";
@@ -68,7 +68,7 @@ describe("endpoint groups on three hosts", () => {
     loads.set(endpoint, load);
     return load;
   };
-  /** Who ever worked for it. */
+  /** All workers that an endpoint ever had. */
   const workersOf = async (endpoint: Endpoint) => [
     ...new Set((await endpoint.events()).flatMap(({ worker_id: id }) => id ?? [])),
   ];

@@ -226,7 +226,7 @@ describe("two renters on a machine with two GPUs", () => {
   });
 });
 
-/** For how long it had devices: from each time that it could start to when it was known to have stopped. */
+/** The time for which an instance had devices: from each possible start to the known stop. */
 function heldMs(events: readonly Event[]): number {
   let [held, since] = [0, 0];
   for (const { at, to } of events) {

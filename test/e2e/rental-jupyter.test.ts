@@ -33,7 +33,7 @@ describe("a rented notebook", () => {
     });
   const tokenOf = async (id: number): Promise<string> =>
     (await renter.done("GET", `/api/v0/instances/${id}/`)).instances.jupyter_token;
-  /** Its certificate and key, as they are inside. */
+  /** The certificate and key of an instance, as they are inside. */
   const certificateOf = async (instance: Shown) => {
     const files = { crt: join(folder, `${instance.id}.crt`), key: join(folder, `${instance.id}.key`) };
     for (const [kind, file] of Object.entries(files)) {

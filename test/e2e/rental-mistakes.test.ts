@@ -119,7 +119,7 @@ describe("a rental that cannot work", () => {
   });
 });
 
-/** The same files under another id: what is known of the one image says nothing of the other. */
+/** An image with the same files under another id: knowledge of the first image does not apply to it. */
 async function anotherImage(image: string): Promise<string> {
   const made = await docker("create", image);
   const id = await docker("commit", "--change", `LABEL made=${randomUUID()}`, made);

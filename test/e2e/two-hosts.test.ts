@@ -12,7 +12,7 @@ import { until } from "../support/until.ts";
 
 /** How long a host may be silent until its instances are shown as out of reach. */
 const OFFLINE_AFTER_S = 60;
-/** In GB, and what is more than that. */
+/** The size of the volume in GB, and a size in MB that exceeds it. */
 const VOLUME_SIZE = 0.1;
 const TOO_MUCH_MB = 120;
 /** The size of the copied files: large enough that a copy takes a while. */
@@ -272,7 +272,7 @@ async function fenceOf({ berth }: TwoHosts, instanceId: number) {
   return leaseEnd instanceof Date && released instanceof Date ? { leaseEnd, released } : undefined;
 }
 
-/** Not even with an offer that was there before. */
+/** Checks that nobody can rent, not even with an offer that was there before. */
 async function nobodyCanRent({ berth, renter }: TwoHosts, host: Joined): Promise<void> {
   const offers = await berth.sql("select id from offers where machine_id = $1", [host.id]);
   assert.ok(offers.length > 0);

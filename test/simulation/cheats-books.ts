@@ -6,7 +6,7 @@ import type { Stretch } from "./month-host.ts";
 export type Component = "gpu" | "disk" | "bwu" | "bwd";
 
 export type Books = {
-  /** By contract, `instance 7` or `volume 3`. */
+  /** Charges by contract, such as `instance 7` or `volume 3`. */
   readonly charged: ReadonlyMap<string, Readonly<Partial<Record<Component, bigint>>>>;
   /** Credits to renters for faults of hosts, by instance. */
   readonly givenBack: ReadonlyMap<number, bigint>;
@@ -28,7 +28,7 @@ export type Instance = {
   readonly renterId: number;
   readonly fromMs: number;
   readonly diskGb: number;
-  /** From when to when it was stopped because a balance, a cap or a limit left nothing, or its renter's account was frozen. */
+  /** The times in which an empty balance, a cap, a limit or a freeze of its renter kept it stopped. */
   readonly stopped: readonly Stretch[];
 };
 export type TakenBack = { readonly hostId: number; readonly payerId: number; readonly nanos: bigint };

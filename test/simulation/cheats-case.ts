@@ -45,7 +45,7 @@ export type Person = {
   /** Names of people to whom this one has transferred credit. */
   readonly sentTo: Set<string>;
   grantedNanos: bigint;
-  /** By host and size, as this person's last search answered. */
+  /** Offers of this person's last search, by host and size. */
   readonly shown: Map<string, Shown>;
   readonly shownSpace: Map<string, { readonly offerId: number; readonly price: bigint }>;
   /** Keys of this account that may do less, by the name of what they may do. */
@@ -119,7 +119,7 @@ export type Broken = { readonly invariant: string; readonly figures: string };
 /** One seed while it is played. */
 export type Case = {
   readonly name: string;
-  /** By how much the clocks of the servers differ. */
+  /** The difference of the servers' clocks. */
   readonly clocksDifferMs: number;
   readonly people: Map<string, Person>;
   readonly machines: Map<string, Machine>;

@@ -65,7 +65,7 @@ export function outcomeOf({ status, body, text }: TestAnswer): string {
   return `refused (${status} ${String(body?.error ?? text.slice(0, 80))})`;
 }
 
-/** There is nothing of that in this case: what would have made it was left out, or refused. */
+/** The outcome of a deed whose object is missing, because the deed that makes it was left out or refused. */
 export const NOTHING = "nothing to do";
 
 export function liveRentals(play: Case): readonly Rental[] {

@@ -14,7 +14,7 @@ type Invented = { receivedBytes: number; sentBytes: number; runningMs: number };
  * it reports may differ from the truth in each way that the protocol lets it.
  */
 export class CheatHost extends MonthHost {
-  /** It has never lied, been away, or lost anything: what it ran has to be paid. */
+  /** True while the host has never lied, been away, or lost anything: all its runs have to be paid. */
   isHonest = true;
   isAway = false;
   /** Reports what was stopped as running on, and never confirms an end. */
@@ -106,7 +106,7 @@ export class CheatHost extends MonthHost {
     return truth.map((seen) => this.told(seen, nowMs));
   }
 
-  /** Its SSH server greets at the door of what runs in truth. */
+  /** The SSH server greets in containers that really run. */
   protected override door(instanceId: number): string | undefined {
     const nowMs = this.cheatClock.now().getTime();
     const isUp = this.runs.some(

@@ -28,11 +28,11 @@ const WORKER_DISK_PRICE = DOLLAR;
 const TRAFFIC_CEILING = (15n * DOLLAR) / 100n;
 /** A host that does not confirm a stop is paid for this time after the request: nobody can tell whether the container ran on. */
 const STOP_GRACE_MS = 45_000;
-/** After a dispute what its payer runs is stopped within this time, and an honest host is not paid for it. */
+/** After a dispute its payer's runs are stopped within this time, and an honest host is not paid for it. */
 const DISPUTE_STOP_MS = 45_000;
 /** Counts are stored once a minute: what ran since the last one is not charged when a payment goes back. */
 const DISPUTE_UNCOUNTED_MS = 60_000;
-/** Without evidence of its start, a run that a host only claims is paid for so long. */
+/** The longest time paid for a run that a host only claims, without evidence of its start. */
 const UNPROVEN_MS = 60_000n;
 /** The most that invented traffic may cost, by the default limit: this at once, and this many times the hourly price in an hour. */
 const [TRAFFIC_BASE, TRAFFIC_HOURS] = [2n * DOLLAR, 4n];
@@ -208,7 +208,7 @@ function paidTo(play: Case, { charged }: Books, { host, payer }: { host: Person;
   return sum(own, ({ contract }) => sum(Object.values(charged.get(contract) ?? {}), (amount) => amount));
 }
 
-/** Who let an honest host work pays for it. */
+/** Checks that renters pay for the work of honest hosts. */
 function freeRide(play: Case, books: Books, nowMs: number): Broken | undefined {
   for (const rental of play.rentals.values()) {
     if (!rental.host.isHonest || rental.isPrepaid || rental.renter.id === hostIdOf(play, rental)) continue;

@@ -40,10 +40,10 @@ export const KINDS: readonly string[] = Object.keys(RULES);
 
 /** How long a step lasts; most are short. */
 const PASSES_MS = [2_000, 10_000, 45_000, 45_000, 5 * MINUTE_MS, 5 * MINUTE_MS, 20 * MINUTE_MS, 70 * MINUTE_MS];
-/** With what each seed begins, so that there is a market. */
+/** The deeds with which each seed begins, so that there is a market. */
 const OPENING = ["join", "pay", "look"] as const;
 const STEPS = 25;
-/** After this all that is charged is charged, and hosts that never confirm are given up. */
+/** The time after which all charges are made, and hosts that never confirm are given up. */
 const WINDING_UP_MS = 40 * MINUTE_MS;
 /** Money may wait for so many weeks before it is paid out. */
 const FRIDAYS = 4;

@@ -66,7 +66,7 @@ export class CheatsWorld {
   private personCount = 0;
   private nameCount = 0;
 
-  /** By how much the second server's clock is ahead. */
+  /** The lead of the second server's clock. */
   readonly aheadMs: number;
 
   private constructor(parts: Pick<CheatsWorld, "servers" | "clock" | "stripe" | "admin" | "aheadMs">) {
@@ -123,7 +123,7 @@ export class CheatsWorld {
     return this.servers[turn % 2 === 0 ? 0 : 1];
   }
 
-  /** Both servers know all that was done. */
+  /** Resolves when both servers know all changes. */
   async settled(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.settled()));
   }

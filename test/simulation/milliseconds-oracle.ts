@@ -26,7 +26,7 @@ export type Stored = {
   overMs: number | undefined;
 };
 
-/** From when until when nobody saw a host, for longer than a lease. */
+/** A time, longer than a heartbeat lease, in which nobody saw a host. */
 export type Gap = { readonly host: MonthHost; readonly fromMs: number; readonly untilMs: number };
 
 /** Milliseconds or bytes by what they cost: `instance 7 gpu 1000000000 0`, the price and the discount. */

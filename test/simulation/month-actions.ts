@@ -38,7 +38,7 @@ export type Month = {
   readonly audits: readonly Audit[];
 };
 
-/** The same while it is played. */
+/** A month while it is played. */
 export type Script = Month & {
   readonly rentals: Rental[];
   readonly volumes: Volume[];

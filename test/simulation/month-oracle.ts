@@ -43,7 +43,7 @@ function tally(
   return quantities;
 }
 
-/** From its first running on, a rental is charged. */
+/** The moment of a rental's first run, from which on it is charged. */
 function beganMs(rental: Rental): number {
   return Math.min(...stretchesOf(rental).map((stretch) => stretch.fromMs));
 }

@@ -89,7 +89,7 @@ export async function aDataDir(): Promise<string> {
   return directory;
 }
 
-/** The same with a migrated database, unless the server uses another one. */
+/** A data directory with a migrated database, unless the server uses another one. */
 async function aMigratedDataDir({ databaseUrl }: StartOptions): Promise<string> {
   const directory = await aDataDir();
   if (databaseUrl === undefined) await copyFreshData(directory);

@@ -12,7 +12,7 @@ const REQUESTS_PER_SECOND = 6;
 const WAITING_MAX = 100;
 const RETRY_MS = 100;
 const CHANGES_PER_LIFE = 4;
-/** Between two changes, unless nobody is served for too long. */
+/** Answers between two changes, unless nobody is served for too long. */
 const ANSWERS_MAX = 30;
 const [LOOK_EVERY_MS, PATIENCE_MS] = [100, 30_000];
 /** Loads in multiples of a worker of `crash-workers.ts`, so that an endpoint needs none to all of them. */

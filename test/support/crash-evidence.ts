@@ -13,9 +13,9 @@ export type Stretch = { readonly fromMs: number; readonly toMs: number };
 /** Evidence of one host, without the server. */
 export type EngineEvidence = {
   readonly runs: readonly EngineRun[];
-  /** From what proved to its agent that the server was there to the next such proof, where that may have been too long. */
+  /** Times between two proofs to its agent that the server was there, where they may have been too long. */
   readonly absences: readonly Stretch[];
-  /** Its reports that the server has stored: from when each was sent to when it was answered. */
+  /** The reports that the server has stored, each from its sending to its answer. */
   readonly reports: readonly Stretch[];
   /** When each of its reports was sent, stored or not. */
   readonly sends: readonly number[];
@@ -31,7 +31,7 @@ export type RackFiles = { readonly stateDir: string };
 /** The file names of one host, up to their ending. */
 type Host = { readonly stateDir: string; readonly number: number };
 type Link = { readonly at_ms: number; readonly is_up: boolean };
-/** That the server was there after something was sent, as its agent knew later. */
+/** A proof that the server was there after a message was sent, as its agent knew later. */
 type Proof = { readonly sent_at_ms: number; readonly noted_at_ms: number };
 
 export function hostsOf({ stateDir }: RackFiles): readonly Host[] {

@@ -42,7 +42,7 @@ export const ALL_KILLS: CrashOptions["weights"] = {
   power: 7,
   absence: 2,
 };
-/** Without the absence, which takes a minute. */
+/** Weights without absences, each of which takes a minute. */
 export const QUICK_KILLS: CrashOptions["weights"] = { ...ALL_KILLS, absence: 0 };
 
 /**
@@ -65,7 +65,7 @@ export async function runCrashes({ servers = 1, ...options }: CrashOptions): Pro
   }
 }
 
-/** The same with a world that the caller has opened and closes. */
+/** A run of kills in a world that the caller has opened and closes. */
 export async function crashUnderLoad(
   { world, clients }: { readonly world: CrashWorld; readonly clients: CrashClients },
   { seed, kills: count, weights, tell }: Omit<CrashOptions, "servers">,

@@ -18,7 +18,7 @@ export type ChargedRun = {
 export type RunVerdict = {
   readonly ranMs: number;
   readonly chargedMs: number;
-  /** How much less may be charged than it ran. */
+  /** The part of the run that need not be charged. */
   readonly excusedMs: number;
   /** Why they may differ by as much as they do. */
   readonly rule: Rule;
@@ -157,7 +157,7 @@ function reportedAtMs(run: EngineRun & Pick<EngineEvidence, "pulses">): number {
   return Math.max(run.startedAtMs, reportedMs);
 }
 
-/** How much of a stretch of time lies in absences. */
+/** The part of a stretch of time that lies in absences. */
 export function absentMs(absences: readonly Stretch[], stretch: Stretch): number {
   return absences.reduce((sum, { fromMs, toMs }) => {
     const overlap = Math.min(toMs, stretch.toMs) - Math.max(fromMs, stretch.fromMs);

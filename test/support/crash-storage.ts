@@ -7,7 +7,7 @@ import type { EngineRun } from "./lasting-engine.ts";
 
 /** The fewest disks that are judged by their median: of fewer, half may have had bad luck. */
 const USUAL_MIN = 10;
-/** Less than passes between two reports, and more than one of them is mostly on its way. */
+/** The most that may be missing usually: less than the time between two reports, more than that of one on its way. */
 const USUAL_MISSING_MS_MAX = 2_000;
 
 /** Something that was stored at the least, and at the most, for so long. */
@@ -16,7 +16,7 @@ type Stored = {
   readonly chargedMs: number;
   readonly surely: Stretch;
   readonly perhaps: Stretch;
-  /** By how much less it may be charged although nobody was absent. */
+  /** The time that need not be charged although nobody was absent. */
   readonly sparedMs: number;
   /** Known values of the disk or volume, for the reader of a failure. */
   readonly facts: string;

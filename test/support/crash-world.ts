@@ -286,7 +286,7 @@ async function openPostgres(): Promise<Shared> {
   return { dataDir, postgres: await startEmbeddedPostgres({ dataDir, clock: systemClock, log: createLog("silent") }) };
 }
 
-/** It stays away until it is started again. */
+/** Kills a server, which stays away until it is started again. */
 export async function killServer(server: Server): Promise<void> {
   server.isUp = false;
   await server.berth.kill();

@@ -22,7 +22,7 @@ export type RushOutcome = {
 
 const [BID_CENTS_MIN, BID_CENTS_MAX] = [15, 55];
 
-/** The same numbers for the same seed. */
+/** Random numbers that depend on the seed only. */
 function dice(seed: number): (sides: number) => number {
   let state = seed >>> 0;
   return (sides) => {

@@ -36,7 +36,7 @@ export type EndpointLoad = {
   abandon(): Promise<void>;
 };
 
-/** With `waitingMax` waiting, nobody more comes. */
+/** Starts a load that sends no further request while `waitingMax` of them wait. */
 export function startEndpointLoad(endpoint: EndpointOptions, waitingMax: number): EndpointLoad {
   const outcomes: Outcome[] = [];
   const underway = new Set<Promise<Outcome>>();
@@ -96,7 +96,7 @@ export function startEndpointLoad(endpoint: EndpointOptions, waitingMax: number)
   };
 }
 
-/** Never rejects: what went wrong is an outcome. */
+/** Sends a request; never rejects, since a failure is an outcome too. */
 async function request(endpoint: EndpointOptions, id: string, signal: AbortSignal): Promise<Outcome> {
   try {
     const payload = { units: UNITS, id };

@@ -110,7 +110,7 @@ export class FakeHost {
     });
   }
 
-  /** The same, to a server that took the place of the one it knew. */
+  /** Connects to a server that took the place of the one that the host knew. */
   async connectTo(origin: string): Promise<void> {
     this.options = { ...this.options, origin };
     await this.connect();
@@ -256,7 +256,7 @@ export class FakeHost {
     return this.desired?.instances.find((instance) => instance.instance_id === instanceId);
   }
 
-  /** The same of a volume. */
+  /** The newest desired state of a volume. */
   volume(volumeId: number): DesiredVolume | undefined {
     return this.desired?.volumes.find((volume) => volume.volume_id === volumeId);
   }
@@ -305,7 +305,7 @@ export class FakeHost {
     });
   }
 
-  /** The same of volumes: what it keeps is empty. */
+  /** The report on volumes of a host that has carried out all its orders: they are empty. */
   obedientVolumes(): readonly ObservedVolume[] {
     const volumes = this.desired?.volumes ?? [];
     return volumes.map(({ volume_id, state }) => ({ volume_id, state, used_bytes: 0, message: "" }));

@@ -5,7 +5,7 @@ export const SPELLING_BIT = 0b000001;
 /** One that counts. */
 export const CONTENT_BIT = 0b000100;
 
-/** The same text with this bit of its last digit turned over. */
+/** The text with this bit of its last digit flipped. */
 export function turnLastBit(text: string, bit: number): string {
   const digit = DIGITS[DIGITS.indexOf(text.slice(-1)) ^ bit];
   if (digit === undefined) throw new Error("the text does not end in base64url");

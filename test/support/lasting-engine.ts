@@ -9,7 +9,7 @@ import { simulateProgram } from "../../agent/src/simulated/programs.ts";
 /** How often the process of an engine and its agent shows that it does not stand still. */
 export const PULSE_MS = 250;
 
-/** From a start of a container to its end, by the clock of its machine. */
+/** A run of a container from its start to its end, by the clock of its machine. */
 export type EngineRun = {
   readonly containerId: string;
   /** The name under which it was started: it says for whom, and in which generation. */
@@ -17,7 +17,7 @@ export type EngineRun = {
   readonly startedAtMs: number;
   /** Null while it runs. */
   finishedAtMs: number | null;
-  /** It ended with the power, which nobody saw. */
+  /** True when the run ended with the power, which nobody saw. */
   wasLost?: boolean;
 };
 
@@ -37,7 +37,7 @@ const [CREATE_MS, START_MS, STOP_MS] = [20, 60, 30];
 const [RECEIVED_BYTES_PER_S, SENT_BYTES_PER_S] = [200_000, 50_000];
 /** The exit code that an engine tells of a container that went with the power. */
 const LOST_EXIT_CODE = 255;
-/** As the shell says of a process that ended by SIGTERM. */
+/** The shell's exit code of a process that ended by SIGTERM. */
 const TERMINATED_EXIT_CODE = 143;
 
 export type LastingInput = {
@@ -113,7 +113,7 @@ class LastingEngine implements Engine {
     return pulled;
   };
 
-  /** As long as a real engine would take for it. */
+  /** Waits as long as a real engine would take. */
   #take(ms: number): Promise<void> {
     return this.#parts.clock.sleep(ms);
   }

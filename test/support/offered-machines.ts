@@ -12,7 +12,7 @@ import type { Machine } from "../../server/src/domains/supply/hosts/index.ts";
 import type { OfferedMachine } from "../../server/src/domains/supply/market/search/rules/offer-fields.ts";
 import { FACTS } from "./machines.ts";
 
-/** More than any machine here has devices, so that ids made from two numbers never meet. */
+/** A number above the devices of any machine here, so that ids made from two numbers never meet. */
 const STRIDE = 100;
 const CREATED = new Date("2026-01-01T00:00:00.000Z");
 

@@ -33,7 +33,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** It has this machine's test image. `subnet` is the first three numbers of a network that nobody else uses. */
+/** A host with this machine's test image. `subnet` is the first three numbers of a network that nobody else uses. */
 export async function otherHost(subnet: string): Promise<OtherHost> {
   const image = await busyboxImage();
   const machine = await otherMachine(subnet);

@@ -31,7 +31,7 @@ export type PaymentShop = {
   ): Promise<TestAnswer>;
   /** Delivers an event of Stripe now; returns the answer of the routes. */
   deliver(event: StripeEvent): Promise<TestAnswer>;
-  /** The same for several, one after another; each must be taken. */
+  /** Delivers several events, one after another; each must be taken. */
   deliverAll(events: readonly StripeEvent[]): Promise<void>;
   send(delivery: Delivery): Promise<TestAnswer>;
   runLoop(name: string): Promise<unknown>;

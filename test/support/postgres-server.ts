@@ -95,7 +95,7 @@ export function ownerUrl(superuserUrl: string, database: string): string {
   return url.href;
 }
 
-/** The same for `pg`. */
+/** The owner's connection for `pg`. */
 export function ownerConnection(
   superuserUrl: string,
   database: string,

@@ -19,9 +19,9 @@ const TEMPLATE_LOCK_KEY = 6_205_873_412;
 const MIGRATIONS = path.join(import.meta.dirname, "../../server/migrations");
 
 export type TestDatabase = {
-  /** For another process, such as a server under test (DATABASE_URL). */
+  /** The URL for another process, such as a server under test (DATABASE_URL). */
   readonly url: string;
-  /** For `pg.Client`, `pg.Pool` and `connect` of the server. */
+  /** The connection for `pg.Client`, `pg.Pool` and `connect` of the server. */
   readonly connection: DatabaseConfig & { readonly database: string };
   /** The pool and the query builder of the server, with its parsers. */
   readonly database: Database;
@@ -53,7 +53,7 @@ export async function testDatabase(scope?: Scope): Promise<TestDatabase> {
   return openDatabase(superuserUrl, await template, scope);
 }
 
-/** The same without any table: for tests of what makes tables. */
+/** A database without tables, for tests of the code that makes tables. */
 export async function emptyTestDatabase(scope?: Scope): Promise<TestDatabase> {
   return openDatabase((await testServer()).superuserUrl, "template1", scope);
 }

@@ -23,7 +23,7 @@ export async function askFor(
   });
 }
 
-/** The same, and it must succeed; returns the instance's id. */
+/** Rents, which must succeed; returns the instance's id. */
 export async function rent(world: TestApp, user: TestCaller, host: FakeHost, options: RentOptions = {}) {
   const answer = await askFor(world, user, host, options);
   assert.equal(answer.status, 200, answer.text);

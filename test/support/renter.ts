@@ -34,7 +34,7 @@ export type Renter = {
   // oxlint-disable-next-line typescript/no-explicit-any
   done(method: string, target: string, body?: unknown): Promise<any>;
   cli(...words: readonly string[]): Promise<Ran>;
-  /** The same, and it must succeed; returns what it printed. */
+  /** Runs a command of `./berth` that must succeed; returns its output. */
   told(...words: readonly string[]): Promise<string>;
   /** Id of the cheapest offer: one core. `search` narrows it down to one of several machines. */
   anOffer(search?: object): Promise<number>;

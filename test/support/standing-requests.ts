@@ -19,7 +19,7 @@ export function askToWait(world: TestApp, user: TestCaller, body: Readonly<Recor
   });
 }
 
-/** The same, and it must be taken; returns its id. */
+/** Makes a standing request that must be taken; returns its id. */
 export async function waitFor(world: TestApp, user: TestCaller, body: Readonly<Record<string, unknown>> = {}) {
   const answer = await askToWait(world, user, body);
   assert.equal(answer.status, 200, answer.text);

@@ -18,7 +18,7 @@ import { HOUR_MS, type AuditWorld } from "./audit-world.ts";
 
 const DOLLAR = 1_000_000_000n;
 
-/** Who asks for everything that persons do here: the host, by a key and a request. */
+/** The origin of all actions of persons here: the host, by a key and a request. */
 function originIn({ hostId }: AuditWorld): Origin {
   return { userId: hostId, apiKeyId: 3, ipAddress: "198.51.100.7", requestId: "f00d-1" };
 }

@@ -109,7 +109,7 @@ export async function startThisMachine(
   };
 }
 
-/** Those that an image's own VOLUMEs have become. */
+/** Docker volumes that an image's own VOLUMEs have become. */
 async function dockerVolumesIn(folder: string): Promise<readonly string[]> {
   const names = lines(await docker("volume", "ls", "-q"));
   const devices = await Promise.all(
@@ -127,7 +127,7 @@ async function filesIn(folder: string, names: readonly string[]): Promise<readon
   return (await Promise.all(found)).flat();
 }
 
-/** From the first up to, not including, the last. */
+/** Listening ports from the first up to, not including, the last. */
 async function listeningPorts(first: number, end: number): Promise<readonly number[]> {
   const { stdout } = await run("ss", ["--no-header", "--listening", "--numeric", "--tcp", "--udp"]);
   const ports = lines(stdout).map((line) => Number(/:(\d+)\s/.exec(line)?.[1]));

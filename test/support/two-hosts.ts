@@ -33,7 +33,7 @@ export type TwoHosts = {
   readonly a: Joined;
   readonly b: Joined;
   readonly sharedDirectory: string;
-  /** As `./berth host list` has them. */
+  /** The machines in `./berth host list`. */
   machines(): Promise<readonly Listed[]>;
   untilConnected(host: Joined, isConnected: boolean): Promise<Listed>;
   offersOf(host: Joined): Promise<readonly Offer[]>;

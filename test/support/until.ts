@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const POLL_MS = 75;
 /** Only a hang takes so long: a machine that runs tests may be slow, and busy with others. */
 const LIMIT_MS = 900_000;
-/** So often a person at the screen reads what is still not settled. */
+/** The interval at which a person at the screen reads the open condition. */
 const NEWS_MS = 60_000;
 
 /**

@@ -2,7 +2,7 @@ import type { Arrival, WorkerModel } from "../../../server/src/domains/serverles
 
 const LATE_MS = 1_000;
 const MS_PER_HOUR = 3_600_000;
-/** So large a part of the requests may be late. */
+/** The part of the requests that may be late. */
 const LATE_PART = 0.0099;
 /** The search ends after so many replays. */
 const REPLAYS_MAX = 2_000;

@@ -25,7 +25,7 @@ export type NotificationSettings = {
   readonly mail?: MailSettings | undefined;
   /** Webhooks may be called on this network, and without TLS. */
   readonly isPrivateAllowed?: boolean;
-  /** Resolves the names of receivers; by DNS when absent or, where private addresses may be called, as this machine does. */
+  /** Resolves receivers; by DNS when absent, or as this machine does where private addresses may be called. */
   readonly resolve?: Resolve;
 };
 

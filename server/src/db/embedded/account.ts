@@ -8,9 +8,10 @@ const NOBODY = 65534;
 const DATABASE_USER = "berth-postgres";
 
 /**
- * The account that PostgreSQL runs as. It refuses user 0, so root has two ways: a system user of its own, or a user namespace in which
- * root's own files appear to belong to nobody. The second needs no file to change hands and works below directories that
- * only root may enter. The real `nobody` is never used: other services run as that user, and could read the database.
+ * The account that PostgreSQL runs as. It refuses user 0, so root has two ways: a system user of its own, or a user
+ * namespace in which root's own files appear to belong to nobody. The second needs no file to change hands and works
+ * below directories that only root may enter. The real `nobody` is never used: other services run as that user, and
+ * could read the database.
  */
 export type Account = {
   readonly uid: number;
