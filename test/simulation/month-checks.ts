@@ -54,7 +54,7 @@ const inCents = (nanos: bigint) => roundHalfUp(nanos, CENT) / CENT;
 /** Credit, or a cap, that one rental alone uses up: from when on it pays, and when it is charged that way last. */
 type Limit = { readonly what: string; readonly from: string; readonly until: string; readonly dollars: bigint };
 
-/** Ben's first payment while he used it up: at midnight his disk is charged last before he pays in more. */
+/** Ben's first payment until it was used up: at midnight the disk is charged last, before Ben pays in more. */
 export const SPENT_BY_BEN: Limit = {
   what: "Ben's first money",
   from: "2026-03-01T00:00:00Z",

@@ -1,4 +1,4 @@
-// Agents that know several servers: what they are told of them, and what opens which.
+// Agents that know several servers: the addresses that a server tells them, and the credentials that open each server.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ const urlOf = ({ origin }: TestApp) => `http://${origin}`;
 
 /** Two servers that know of each other, and a machine that joined the first one and is connected to it. */
 async function world(t: TestContext) {
-  // It outlives the servers: hooks run in the order in which they were added.
+  // The database outlives the servers: hooks run in the order in which they were added.
   const env = await testDatabase();
   const shared = { env, clock: new ManualClock(), secret: randomBytes(32) };
   const one = await testApp(t, { ...shared, dataDirKey: "one" });
@@ -97,7 +97,7 @@ test("a pass opens the server that publishes its address and no other, which pro
   assert.equal(answer.status, 101);
   assert.ok(servers.isServer(urlOf(two), { challenge, proof: String(answer.proof) }));
   assert.equal((await knock(one, { authorization, "berth-challenge": challenge })).status, 401);
-  // An address that nobody publishes, where somebody passes on what the agent shows.
+  // An address that no server publishes, where somebody passes on the credential that the agent shows.
   const lured = `Bearer ${servers.bearer("https://berht.example")}`;
   for (const server of [one, two]) {
     assert.equal((await knock(server, { authorization: lured, "berth-challenge": challenge })).status, 401);
@@ -126,7 +126,7 @@ test("a machine that comes to another server by its pass is the same machine, wi
   await moved.disconnect();
 });
 
-test("a credential that was revoked opens nothing by its passes either", async (t) => {
+test("a credential that was revoked opens no server by its passes either", async (t) => {
   const { one, two, host, owner, credential } = await world(t);
   const servers = known(one, credential, toldTo(host));
   const { rows } = await one.env.pool.query("select id from agent_credentials where fingerprint is not null");

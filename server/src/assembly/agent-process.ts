@@ -41,13 +41,13 @@ export function startAgentProcess(options: AgentOptions, clock: Clock): AgentPro
   const runOnce = () =>
     new Promise<number | null>((resolve) => {
       child = spawn("setpriv", ["--pdeathsig", "TERM", process.execPath, ...agentArguments(options)], {
-        // Its input ends with this process: an agent that became root through sudo is told by nothing else.
+        // The agent's input ends with this process: nothing else tells that to an agent that became root through sudo.
         stdio: ["pipe", "pipe", "inherit"],
         env: {
           // One arena is enough for a process of few threads: some megabytes less.
           MALLOC_ARENA_MAX: "1",
           ...process.env,
-          // It runs what renters want: what moves money is none of its business.
+          // The agent runs renters' programs, so it gets no secret that moves money.
           BERTH_STRIPE_SECRET_KEY: undefined,
           BERTH_STRIPE_WEBHOOK_SECRET: undefined,
           BERTH_AGENT_TOKEN: options.token,

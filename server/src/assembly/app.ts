@@ -109,11 +109,11 @@ export type AppDependencies = {
   readonly clock: Clock;
   readonly log: Log;
   readonly random: RandomBytes;
-  /** The secret that instance keys are derived from and secrets are sealed with; the same at every start. */
+  /** The secret from which instance keys are derived and with which secrets are encrypted; the same at every start. */
   readonly secret: Buffer;
   readonly limits: Limits;
   readonly trustedProxies: TrustedProxies;
-  /** How long a host may be cut off before it stops what it runs. */
+  /** How long a host may be cut off before it stops its instances. */
   readonly leaseMs?: number;
   /** The longest time that a report without news may wait to be stored with others; none unless given. */
   readonly gatherMs?: number;

@@ -57,7 +57,7 @@ export function createChannels(listening: Listening): ReadonlyMap<string, Channe
         onGap: () => void gateway.revokeMissed(),
       },
     ],
-    // Who misses it is refused at the next connection.
+    // A server that misses this message refuses the machine at its next connection.
     [DELETED_CHANNEL, { onMessage: (payload) => gateway.dismiss(asId<MachineId>(Number(payload))), onGap: () => {} }],
     [
       SESSIONS_CHANNEL,
@@ -70,7 +70,7 @@ export function createChannels(listening: Listening): ReadonlyMap<string, Channe
         onGap: () => {},
       },
     ],
-    // Who misses it lets a client wait in vain; it comes again.
+    // A server that misses this message lets a client wait in vain; the client comes again.
     [TUNNELS_CHANNEL, { onMessage: (payload) => askForTunnel(gateway, payload), onGap: () => {} }],
     [
       TASKS_CHANNEL,

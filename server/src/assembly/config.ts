@@ -23,15 +23,15 @@ export type Config = {
   readonly logLevel: string;
   readonly limits: Limits;
   readonly trustedProxies: TrustedProxies;
-  /** How long a host may be cut off from the server before it stops what it runs, and the server may sell it again. */
+  /** How long a host may be cut off from the server before it stops its instances and the server may sell it again. */
   readonly leaseMs: number;
   /** The time after an eviction notice in which an instance runs on to save its work. */
   readonly noticeMs: number;
   /** The time that a displaced instance waits before it resumes, and for which a resumed one is spared by other bids. */
   readonly minSliceMs: number;
-  /** Ports of this machine through which instances are reached that have none of their own; undefined for no such way. */
+  /** Ports of this machine that lead to instances without ports of their own; undefined turns the proxy off. */
   readonly proxyPorts: { readonly first: number; readonly last: number } | undefined;
-  /** The name or address of this machine that renters are told for it; undefined is the one that it has anyway. */
+  /** The name or address that renters are told for this machine; undefined means its own address. */
   readonly proxyHost: string | undefined;
   /** The issuer of invoices, and the tax in the prices. */
   readonly seller: Seller;
@@ -41,7 +41,7 @@ export type Config = {
   readonly internalUrl: string | undefined;
   /** Addresses of this server as agents are told them; an empty list leaves each agent at the server that it joined. */
   readonly agentAddresses: readonly string[];
-  /** The secret of this database is lost: go on with another one, without what the lost one sealed. */
+  /** The secret of this database is lost: go on with another one, without the texts that the lost one encrypted. */
   readonly isSecretReplaced: boolean;
   /** Make the settings of this start those of all servers of this database, although others run with different ones. */
   readonly areSettingsReplaced: boolean;
@@ -58,7 +58,7 @@ export type Config = {
   /** True when anybody who reaches the server may make an account. */
   readonly isSignupOpen: boolean;
   readonly notifications: {
-    /** The mail server for notifications, and whom they come from; undefined for none. */
+    /** The mail server for notifications, and their sender's address; undefined sends no mail. */
     readonly mail: { readonly smtpUrl: string; readonly from: string } | undefined;
     /** Webhooks may be called on this network, and without TLS. */
     readonly isPrivateAllowed: boolean;
@@ -147,7 +147,7 @@ function readInteger(name: string, text: string, max: number): number {
   return Number(text);
 }
 
-/** Dollars, at most what any price can be. */
+/** A price limit in dollars, at most the highest price of all. */
 function readCeiling(name: string, text: string): Nanos {
   const price = /^\d{1,4}(\.\d{1,9})?$/.test(text) ? parseDollars(Number(text)) : undefined;
   if (price === undefined || Number(text) > GB_PRICE_DOLLARS_MAX) {
@@ -156,7 +156,7 @@ function readCeiling(name: string, text: string): Nanos {
   return price;
 }
 
-/** The address is one line for each part between semicolons. */
+/** The seller from its settings; semicolons separate the lines of the address. */
 function readSeller(environment: Readonly<Record<string, string | undefined>>): Seller {
   const numberPrefix = environment["BERTH_INVOICE_PREFIX"] || UNNAMED_SELLER.numberPrefix;
   if (!/^[A-Z0-9-]{0,16}$/.test(numberPrefix)) {
@@ -281,7 +281,7 @@ function readAgentAddresses(text: string | undefined): readonly string[] {
   );
 }
 
-/** In millionths: four digits of a percent behind the point are counted. */
+/** A percentage in millionths: four decimal places count. */
 function readPercent(name: string, text: string, maxPpm: number): number {
   const [, whole = "", fraction = ""] = /^(\d{1,2})(?:\.(\d{1,4}))?$/.exec(text) ?? [];
   const ppm = Number(whole) * 10_000 + Number(fraction.padEnd(4, "0"));
@@ -303,7 +303,7 @@ function readMail(smtpUrl: string | undefined, from: string | undefined) {
   return { smtpUrl, from };
 }
 
-/** Shorter than a few heartbeats, a lease would end between two of them. */
+/** The lease from its setting. One shorter than a few heartbeats would end between two of them. */
 function readLease(text: string): number {
   const seconds = readInteger("BERTH_LEASE_SECONDS", text, LEASE_SECONDS_MAX);
   if (seconds < LEASE_SECONDS_MIN) {
@@ -312,7 +312,7 @@ function readLease(text: string): number {
   return seconds * 1000;
 }
 
-/** Two ports joined by a dash; `off` for none. */
+/** The first and last port of a range such as `20000-20999`; `off` turns the proxy off. */
 function readPorts(name: string, text: string) {
   if (text === "off") return undefined;
   const [, first, last] = (/^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []).map(Number);

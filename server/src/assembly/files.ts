@@ -22,8 +22,8 @@ export async function hasFile(file: string): Promise<boolean> {
 export const SECRET_FILE = "secret";
 
 /**
- * The secret that instance keys are derived from and texts are sealed with: `BERTH_SECRET`, else what the data directory
- * keeps; undefined where there is neither.
+ * The secret from which instance keys are derived and with which texts are encrypted: `BERTH_SECRET`, else the one in
+ * the data directory; undefined where there is neither.
  */
 export async function findSecret(dataDir: string, given: string | undefined): Promise<Buffer | undefined> {
   if (given !== undefined && given !== "") return Buffer.from(given, "utf8");

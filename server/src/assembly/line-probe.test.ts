@@ -19,7 +19,7 @@ import { measureLine, type ProbeBounds } from "./line-probe.ts";
 const BYTES = 1_000_000;
 const BOUNDS: ProbeBounds = { sendMs: 60_000, bytesPerStream: BYTES, answerMs: 60_000 };
 
-/** Two tunnels as the server has them, whose other ends an agent answers. */
+/** Two tunnels at the server's end, with an agent at the far ends. */
 async function tunnels(t: TestContext, answer: (agentEnd: WebSocket) => void): Promise<readonly WebSocket[]> {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   t.after(() => server.close());
@@ -37,7 +37,7 @@ async function tunnels(t: TestContext, answer: (agentEnd: WebSocket) => void): P
   return opened;
 }
 
-test("a line is measured in both directions, and no tunnel is left", async (t) => {
+test("an uplink is measured in both directions, and no tunnel is left", async (t) => {
   const opened = await tunnels(t, (end) => answerLineProbe(end, systemClock));
   const speed = await measureLine(opened, systemClock, BOUNDS);
   assert.ok(speed !== undefined && speed.upMbps > 0 && speed.downMbps > 0);

@@ -17,7 +17,7 @@ const BITS_PER_MS_AND_MBPS = 1_000;
 export type MeasuredSpeed = { readonly upMbps: number; readonly downMbps: number };
 
 /**
- * Measures what the line carries, first towards the machine and then from it, and ends the tunnels. Random marks end the
+ * Measures the uplink, first towards the machine and then from it, and ends the tunnels. Random marks end the
  * first direction: an agent that repeats them has received all before, so it cannot claim more than it got. Undefined when a
  * tunnel breaks or an agent does not answer in time.
  */
@@ -111,7 +111,7 @@ function listen(tunnel: WebSocket): Side {
   return side;
 }
 
-/** Sends as much as the line takes, and the mark; returns how many bytes that were. */
+/** Sends as much as the uplink takes, and the mark; returns the number of bytes sent. */
 async function sendUntil(
   { tunnel, mark }: Side,
   clock: Clock,

@@ -8,7 +8,7 @@ const ATTEMPTS_MAX = 20;
 
 export type DataDirLock =
   | { readonly kind: "locked"; release(): Promise<void> }
-  /** Somebody else runs on the directory; the process id is undefined when it gave no answer. */
+  /** Another process works on the directory; its id is undefined when it gave no answer. */
   | { readonly kind: "held"; readonly holderPid: number | undefined };
 
 /**

@@ -42,7 +42,7 @@ async function made(world: TestApp, user: TestCaller, method: "POST" | "PUT", ur
 
 const envOf = (host: FakeHost, id: number) => new Map(host.order(id)?.env ?? []);
 
-test("no variable, script or argument of anything that is rented lies in clear, and owner and host still get it", async (t) => {
+test("no variable, script or argument of a rental lies in clear, and owner and host still get it", async (t) => {
   const world = await testApp(t);
   const [owner, user] = [await world.caller({ dollars: 0 }), await world.caller()];
   const host = await world.host({ owner, gpus: 8 });
@@ -107,7 +107,7 @@ test("no variable, script or argument of anything that is rented lies in clear, 
   assert.deepEqual(background?.command, { mode: "entrypoint", entrypoint_shell: null, args: job.args });
 
   assert.deepEqual(await placesOf(world, MARKER), []);
-  // The scan sees what is in clear.
+  // The scan finds clear texts.
   await made(world, user, "POST", "/api/v0/template/", { ...content, private: false });
   assert.deepEqual(await placesOf(world, MARKER), ["template_versions.content", "templates.content"]);
 });
@@ -127,7 +127,7 @@ test("secrets stored in clear text go on working, and several servers encrypt th
   await deployed(world, user, someCode(), { env: `-e TOKEN=${marked("deployment")}` });
   const before = await records(world, user, { id, hash: template.hash_id });
 
-  // As an earlier version wrote it.
+  // The row as an earlier version wrote it.
   const clear = JSON.stringify(resolveLaunch(undefined, order));
   await pool.query("update instances set launch = $2 where id = $1", [id, clear]);
   await pool.query("update standing_requests set launch = $2 where id = $1", [waiting, clear]);

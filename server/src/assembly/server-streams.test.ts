@@ -17,7 +17,7 @@ const JOINED = JSON.stringify({ kind: "transfer_joined" });
 const MEANS = { random: randomBytes, sealer: { seal: (text: string) => text, open: () => undefined } };
 
 async function twoServers(t: TestContext) {
-  // It outlives the servers: hooks run in the order in which they were added.
+  // The database outlives the servers: hooks run in the order in which they were added.
   const env = await testDatabase();
   const shared = { env, clock: new ManualClock(), secret: randomBytes(32) };
   const start = (dataDirKey: string) => testApp(t, { ...shared, dataDirKey });

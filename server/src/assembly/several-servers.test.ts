@@ -1,4 +1,4 @@
-// Two servers over one database, in one process: what one of them has, the other one serves and does not disturb.
+// Two servers over one database, in one process: each serves the other's machines without disturbing them.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test, type TestContext } from "node:test";
@@ -22,7 +22,7 @@ async function ask(world: TestApp, { secret }: TestCaller, url: string, body: ob
 
 /** Two servers with one secret, as their operators start them. */
 async function twoServers(t: TestContext) {
-  // It outlives the servers: hooks run in the order in which they were added.
+  // The database outlives the servers: hooks run in the order in which they were added.
   const env = await testDatabase();
   const shared = { env, clock: new ManualClock(), secret: randomBytes(32) };
   const one = await testApp(t, { ...shared, dataDirKey: "one" });

@@ -8,7 +8,7 @@ import { bigints, integers, jsons, texts, timestamps } from "./arrays.ts";
 const MAX_BIGINT = 2n ** 63n - 1n;
 const RUNS = { numRuns: 50 };
 
-/** Anything but the one character that PostgreSQL has no place for. */
+/** Any text without the one character that PostgreSQL cannot store. */
 const storable = fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\0", ""));
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.array(fc.option(values), { maxLength: 40 });
 
@@ -33,7 +33,7 @@ test("PostgreSQL reads every array as it was written, nulls and empty arrays inc
         {
           ...values,
           bigints: values.bigints.map((value) => (value === null ? null : String(value))),
-          // Without the prototypes that are chosen at random.
+          // Values without the prototypes that are chosen at random.
           jsons: JSON.parse(JSON.stringify(values.jsons)),
         },
       ]);

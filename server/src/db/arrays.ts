@@ -1,6 +1,6 @@
-// Arrays as parameters of statements, in PostgreSQL's binary format. What writes hundreds of rows sends thousands of values:
-// as text, to write and to read those takes longer than to store the rows. The statement casts each to the type that its
-// function names, such as `${bigints(ids)}::bigint[]`; any other type is refused.
+// Arrays as parameters of statements, in PostgreSQL's binary format. A statement for hundreds of rows sends thousands of
+// values: as text, writing and reading them takes longer than storing the rows. The statement casts each to the type that
+// its function names, such as `${bigints(ids)}::bigint[]`; any other type is refused.
 import { invariant } from "../base/invariant.ts";
 
 type Values<T> = readonly (T | null | undefined)[];
@@ -13,7 +13,7 @@ const LENGTH_BYTES = 4;
 const LENGTH_OF_NULL = -1;
 const UTF8_BYTES_MAX = 3;
 const JSONB_VERSION = 1;
-/** PostgreSQL counts microseconds from here. */
+/** The beginning of PostgreSQL's count of microseconds. */
 const EPOCH_MS = Date.UTC(2000, 0, 1);
 const HIGH_WORD = 2 ** 32;
 
@@ -67,7 +67,7 @@ function encode<T extends string | number | bigint>(
   const buffer = Buffer.allocUnsafe(HEADER_BYTES + LENGTH_BYTES * values.length + bytesMax);
   const dimensions = values.length === 0 ? 0 : 1;
   let offset = buffer.writeInt32BE(dimensions, 0);
-  // That there may be nulls.
+  // A flag: the array may hold nulls.
   offset = buffer.writeInt32BE(1, offset);
   offset = buffer.writeInt32BE(typeId, offset);
   if (dimensions === 0) return buffer.subarray(0, offset);

@@ -5,7 +5,7 @@ import { networkOf } from "../base/public-address.ts";
 /** Open connections per address: more than a browser, a busy client and a few hosts behind it have together. */
 export const CONNECTIONS_PER_ADDRESS = 512;
 
-/** This machine itself: its own agents, of which there are thousands when they are simulated, and a proxy beside it. */
+/** Addresses of this machine: of its own agents, thousands when they are simulated, and of a proxy beside the server. */
 const LOOPBACK = new Set(["127.0.0.1", "::1", "::ffff:127.0.0.1"]);
 
 /**

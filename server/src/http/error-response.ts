@@ -111,7 +111,7 @@ function whatIsWrong(first: Fault, all: readonly Fault[]): string {
 /** Seconds after which a client that met a passing trouble of the server should ask again. */
 const RETRY_AFTER_SECONDS = 2;
 
-/** Turns any failure of any depth into the contract's answer. Unknown ones say nothing and are logged whole. */
+/** Turns any failure of any depth into the contract's answer. An unknown one tells no detail and is logged whole. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
   const known = error instanceof AppError ? error : (fromDatabase(error) ?? fromFramework(error as FastifyError));
   const failure =

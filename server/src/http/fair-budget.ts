@@ -8,7 +8,7 @@ type Held = { readonly caller: string; readonly bytes: number };
  * caller therefore keeps others away only as long as it holds no more than they ask for.
  */
 export class FairBudget<Item> {
-  /** Oldest first. */
+  /** Items that are held, oldest first. */
   private readonly held = new Map<Item, Held>();
   private readonly ofCallers = new Map<string, number>();
   private total = 0;

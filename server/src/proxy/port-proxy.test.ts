@@ -48,7 +48,7 @@ async function aService(t: TestContext, serve: (socket: Socket) => void, address
 
 type Ports = { readonly first: number; readonly last: number };
 
-/** A server with free pairs of ports, and a host with a real engine that does as it is asked by `tunnels`. */
+/** A server with free pairs of ports, and a host with a real engine that opens the tunnels it is asked for. */
 async function world(t: TestContext, { pairs = 8, on }: { readonly pairs?: number; readonly on?: TestApp } = {}) {
   const app = on ?? (await testApp(t));
   const first = await freePorts(2 * pairs);
@@ -69,7 +69,7 @@ async function world(t: TestContext, { pairs = 8, on }: { readonly pairs?: numbe
 function answerTunnels(t: TestContext, host: FakeHost, input: { app: TestApp; token: string; address: string }) {
   const { app, token, address } = input;
   const tunnels = createTunnels({
-    // It stands still: however slow this machine is, what is being connected does not take too long.
+    // This clock stands still, so that no connection times out on a slow machine.
     clock: app.clock,
     log: silentLog,
     serverUrl: () => `ws://${app.origin}/agent`,
@@ -140,7 +140,7 @@ test("each shell on a real host gets a pair of its own, and others none", async 
   });
   assert.notEqual(given[0], given[1]);
   for (const port of given) assert.ok(port >= ports.first && port < ports.last && (port - ports.first) % 2 === 0);
-  // Which is which: only the second one of a pair with Jupyter leads to SSH.
+  // Only the second port of a pair with Jupyter leads to SSH.
   await assert.rejects(dial(Number(given[0]) + 1), /ECONNREFUSED/);
   for (const port of [given[0], given[1], Number(given[1]) + 1]) (await dial(Number(port))).destroy();
 });
@@ -162,12 +162,12 @@ test("bytes come through unchanged both ways, and each direction can end by itse
 });
 
 test("a shell and a notebook are reached through a server to which the agent of their host is not connected", async (t) => {
-  // It outlives the servers: hooks run in the order in which they were added.
+  // The database outlives the servers: hooks run in the order in which they were added.
   const env = await testDatabase();
   const shared = { env, clock: new ManualClock(), secret: randomBytes(32) };
   const one = await testApp(t, { ...shared, dataDirKey: "one" });
   const two = await testApp(t, { ...shared, dataDirKey: "two" });
-  // On one machine only one of them can have the ports.
+  // Two servers on one machine cannot both have the ports.
   two.app.proxy.close();
   const { host, token, user } = await world(t, { on: two });
   const service = await aService(t, (socket) => socket.pipe(socket));

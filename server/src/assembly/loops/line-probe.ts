@@ -12,7 +12,7 @@ const MACHINES_PER_RUN = 5;
 
 type Gateway = Pick<AgentGateway, "openTunnel" | "measurable">;
 
-/** Measures the lines of machines that are connected to this server, once a day each. */
+/** Measures the uplinks of machines that are connected to this server, once a day each. */
 export function lineProbeLoop({
   database,
   clock,
@@ -23,7 +23,7 @@ export function lineProbeLoop({
   readonly database: Database;
   readonly clock: Clock;
   readonly gateway: Gateway;
-  /** The name of this computer: its line takes part in what is measured. */
+  /** The name of this computer: its own uplink takes part in the measurement. */
   readonly measuredFrom: string;
   readonly bounds?: ProbeBounds;
 }): Loop {

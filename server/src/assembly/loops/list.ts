@@ -143,7 +143,7 @@ function whatHostsSay(gateway: AgentGateway) {
   };
 }
 
-/** Everything that goes on in endpoints without being asked. */
+/** Background loops of endpoints and their workers. */
 function endpointLoops(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   { routers, autoscaler }: { readonly routers: Routers; readonly autoscaler: Autoscaler },

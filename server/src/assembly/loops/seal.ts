@@ -24,7 +24,7 @@ const KINDS = {
 } as const satisfies Readonly<Record<string, Seal>>;
 
 /**
- * Seals what lies in clear in the database from before it was sealed. No migration can do that, for SQL has no key. It
+ * Encrypts texts that an earlier version stored in clear. No migration can do that, for SQL has no key. It
  * goes on for as long as a server of an earlier version may still write such rows.
  */
 export function sealLoop(means: { readonly database: Database; readonly clock: Clock; readonly sealer: Sealer }): Loop {

@@ -4,7 +4,7 @@ import type { Database } from "../../db/connect.ts";
 import { findSharedAddresses, listConnectedFrom } from "../../domains/supply/hosts/index.ts";
 import type { Loop } from "../../base/loop-driver.ts";
 
-/** An address that stays so is told this often: the operator may have read over it. */
+/** The interval of the warning while the address stays the same: the operator may have overlooked it. */
 const TELL_EVERY_MS = 86_400_000;
 
 /**

@@ -16,9 +16,9 @@ const DATABASE_USER = "berth-postgres";
 export type Account = {
   readonly uid: number;
   readonly gid: number;
-  /** Prepended to every command. */
+  /** Words before every command. */
   readonly prefix: readonly string[];
-  /** Given to `spawn`; empty when the process keeps our own user. */
+  /** Options of `spawn`; empty when the process keeps our own user. */
   readonly spawnAs: { readonly uid?: number; readonly gid?: number };
 };
 

@@ -117,7 +117,7 @@ test("only the account of PostgreSQL may reach its socket and its files", async 
   }
 });
 
-test("a login needs the password, also for who reaches the socket, and nobody's other programs cannot read the files", async (t) => {
+test("a login needs the password even at the socket, and other programs of `nobody` cannot read the files", async (t) => {
   const dataDir = await dataDirectory(t);
   const { connection, superuserUrl } = await start(dataDir);
   for (const user of ["berth", "postgres"]) {
@@ -276,7 +276,7 @@ test("a database of another PostgreSQL version is refused in one sentence and le
   assert.equal(await readFile(versionFile, "utf8"), "14\n");
 });
 
-test("a start that fails says what PostgreSQL said", async (t) => {
+test("a failed start repeats PostgreSQL's message", async (t) => {
   const dataDir = await dataDirectory(t);
   await (await start(dataDir)).stop();
   await writeFile(path.join(dataDir, "postgres/cluster/postgresql.conf"), "no_such_setting = 1\n");

@@ -46,11 +46,11 @@ export type EmbeddedPostgres = {
 };
 
 export type EmbeddedPostgresOptions = {
-  /** Created when missing. The caller holds its lock (`lockDataDir`), so any other process on it is an orphan. */
+  /** The data directory, created when missing. The caller holds its lock, so another process on it is an orphan. */
   readonly dataDir: string;
   readonly clock: Clock;
   readonly log: EmbeddedLog;
-  /** False for tests only: no fsync. */
+  /** False only in tests: PostgreSQL then runs without fsync. */
   readonly isDurable?: boolean;
   readonly cacheDirectory?: string;
 };
@@ -178,7 +178,7 @@ class Supervisor {
     this.restarting = this.restarting.then(() => this.restart(exit));
   }
 
-  /** Starts it again; a start that fails counts as one more end. */
+  /** Starts PostgreSQL again; a start that fails counts as one more end. */
   private async restart(exit: Exit): Promise<void> {
     const { clock, log } = this.means;
     log.warn(`PostgreSQL ended by itself (${exit.signal ?? `exit code ${exit.code}`}); starting it again`);
@@ -264,7 +264,7 @@ function isNotReadyYet(error: Error): boolean {
   return (code !== undefined && NOT_READY_CODES.includes(code)) || error.message.includes("Connection terminated");
 }
 
-/** No such role or another password, no such database: the cluster is new or old, or its first start was cut short. */
+/** True when role, password or database is missing: the cluster is new or old, or its first start was cut short. */
 function isMissingApplication(error: Error): boolean {
   return ["28000", "28P01", "3D000"].includes(errorCode(error) ?? "");
 }

@@ -8,7 +8,7 @@ const QUIT_LIMIT_MS = 5_000;
 export type Exit = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Why it could not even be started. */
+  /** The reason why PostgreSQL could not even be started. */
   readonly problem?: string;
 };
 

@@ -2,13 +2,13 @@ export const SOCKET_PORT = 5432;
 
 export type PostgresSettings = {
   readonly socketDirectory: string;
-  /** Who may log in and how (`pg_hba.conf`). */
+  /** The file of rules for logins (`pg_hba.conf`). */
   readonly rulesFile: string;
   /** False for databases of tests, which may lose everything at a power cut and are twice as fast for it. */
   readonly isDurable: boolean;
 };
 
-/** Given on the command line at each start, so that a new version of Berth never meets an old configuration file. */
+/** Settings for the command line of each start, so that a new version of Berth never meets an old configuration file. */
 export function settingsArguments({ socketDirectory, rulesFile, isDurable }: PostgresSettings): readonly string[] {
   const settings: Record<string, string> = {
     listen_addresses: "",

@@ -11,7 +11,7 @@ const TEMPORARY_PREFIX = "berth-postgres-";
 
 export type SocketDirectory = {
   readonly path: string;
-  /** Removes what a PostgreSQL that was killed left in it, so that another one may start there. */
+  /** Removes the files of a killed PostgreSQL from the directory, so that another one may start there. */
   clear(): Promise<void>;
   /** Removes the directory when it is a temporary one. */
   leave(): Promise<void>;
