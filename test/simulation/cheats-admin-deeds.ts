@@ -20,7 +20,7 @@ const CENTS = 100;
 const isRefundable = (payment: CardPayment) => !payment.isDisputed && keptCents(payment) - payment.refundAskedCents > 0;
 const isAsked = ({ refundAskedCents }: CardPayment) => refundAskedCents > 0;
 
-/** Somebody for whom this holds, as the arguments of a deed. */
+/** Draws somebody for whom the condition holds, as the arguments of a deed. */
 function drawWho(play: Case, pick: Picker, holds: (person: Person) => boolean): Args | undefined {
   const found = someOf(pick, [...play.people.values()].filter(holds));
   return found && { who: found.name };

@@ -8,7 +8,7 @@ export type CardPayment = {
   readonly id: number;
   readonly intentId: string;
   readonly cents: number;
-  /** Disputed and not won: the money is not with the house. */
+  /** True while the payment is disputed, or the dispute is lost: the money is not with the house. */
   isDisputed: boolean;
   /** The bank has decided, and a payment is disputed once. */
   isDecided: boolean;
@@ -48,9 +48,9 @@ export type Person = {
   /** Offers of this person's last search, by host and size. */
   readonly shown: Map<string, Shown>;
   readonly shownSpace: Map<string, { readonly offerId: number; readonly price: bigint }>;
-  /** Keys of this account that may do less, by the name of what they may do. */
+  /** Narrow keys of this account, by the name of their rights. */
   readonly narrowKeys: Map<string, string>;
-  /** When an administrator froze the account, and until when. */
+  /** Times in which an administrator kept the account frozen. */
   readonly freezes: Freeze[];
   readonly byHand: ByHand;
 };
@@ -69,7 +69,7 @@ export type Rental = {
   readonly diskGb: number;
   /** Prices that the renter was shown or has named, each with its beginning. */
   readonly agreed: Agreement[];
-  /** When the renter wanted it to run. */
+  /** Times in which the renter wanted the rental to run. */
   readonly orders: Stretch[];
   readonly rentedMs: number;
   destroyedMs: number | undefined;
@@ -80,7 +80,7 @@ export type Rental = {
   readonly trafficLimits: bigint[];
   /** The key inside its container, which its host can read; undefined where nobody was told. */
   readonly innerKey: string | undefined;
-  /** It was stopped last with that key, which may start it again. */
+  /** True when the last stop came by the instance's own key, which may start it again. */
   isStoppedByKey: boolean;
 };
 
@@ -130,7 +130,7 @@ export type Case = {
   /** Standing requests by label. */
   readonly waiting: Map<string, Waiting>;
   readonly teams: Map<string, Team>;
-  /** Somebody reached what is not theirs: sentences. */
+  /** Sentences about people who reached things that are not theirs. */
   readonly reached: string[];
   readonly done: Deed[];
   readonly story: Told[];
@@ -143,7 +143,7 @@ export type Fleet = {
   readonly renter: Person;
   readonly machine: Machine;
   readonly hostName: string;
-  /** Made with a key that may not rent. */
+  /** True when the group was made with a key that may not rent. */
   readonly isNarrow: boolean;
   readonly gpuCount: number;
   /** Prices in the search for one worker when the group was made. */

@@ -10,13 +10,13 @@ export type Picker = {
 };
 
 export type DeedRule = {
-  /** How often it is drawn, against the others that can be done. */
+  /** The chance that the deed is drawn, against those of the others that can be done. */
   readonly weight: number;
   /** Draws the arguments of a deed; undefined where it makes no sense now. `label` names its result. */
   draw(play: Case, pick: Picker, label: string): Args | undefined;
   /** A sentence of who does what. */
   tell(args: Args): string;
-  /** Does it, and says what came of it; nothing when it was done and there is no more to say. */
+  /** Does the deed and returns its result; an empty text when it was done and there is no more to say. */
   act(world: CheatsWorld, play: Case, deed: Deed): Promise<string>;
 };
 
@@ -88,7 +88,7 @@ export function rentalOf(play: Case, args: Args): Rental | undefined {
   return found?.destroyedMs === undefined ? found : undefined;
 }
 
-/** Nobody wants a rental to run any more. */
+/** Ends the order of a rental: nobody wants it to run any more. */
 export function closeOrder({ orders }: Rental, nowMs: number): void {
   const last = orders.at(-1);
   if (last !== undefined) last.untilMs ??= nowMs;
@@ -103,7 +103,7 @@ type RentalDeed = Pick<DeedRule, "weight" | "tell"> & {
   readonly does: (world: CheatsWorld, rental: Rental, args: Args) => Promise<string>;
 };
 
-/** Something that its renter does to a live rental. */
+/** The rules of a deed of a renter on a live rental. */
 export function onRental({ weight, tell, args: drawArgs = () => ({}), does }: RentalDeed): DeedRule {
   return {
     weight,

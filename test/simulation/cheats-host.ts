@@ -17,7 +17,7 @@ export class CheatHost extends MonthHost {
   /** True while the host has never lied, been away, or lost anything: all its runs have to be paid. */
   isHonest = true;
   isAway = false;
-  /** Reports what was stopped as running on, and never confirms an end. */
+  /** The host reports stopped containers as running on, and never confirms an end. */
   isDeaf = false;
   /** Containers that it starts from now on take this long to load, and are reported as running at once. */
   fakeLoadMs = 0;

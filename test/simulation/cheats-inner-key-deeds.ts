@@ -11,7 +11,7 @@ function heldOf(play: Case, { args }: Deed): { readonly rental: Rental; readonly
   return { rental, innerKey: rental.innerKey };
 }
 
-/** Dollars: what is left of a deposit that is used up is less than a millisecond costs. */
+/** The rest of a used-up deposit in dollars: less than a millisecond costs. */
 const USED_UP = 0.001;
 
 /** True while the rental's deposit lasts: its end would bring its host the discount. */

@@ -30,7 +30,7 @@ const TRAFFIC_CEILING = (15n * DOLLAR) / 100n;
 const STOP_GRACE_MS = 45_000;
 /** After a dispute its payer's runs are stopped within this time, and an honest host is not paid for it. */
 const DISPUTE_STOP_MS = 45_000;
-/** Counts are stored once a minute: what ran since the last one is not charged when a payment goes back. */
+/** Counts are stored once a minute: time since the last one is not charged when a payment goes back. */
 const DISPUTE_UNCOUNTED_MS = 60_000;
 /** The longest time paid for a run that a host only claims, without evidence of its start. */
 const UNPROVEN_MS = 60_000n;
@@ -326,7 +326,7 @@ function runsOf({ host, id }: Rental): readonly Stretch[] {
   return host.runs.filter(({ instanceId }) => instanceId === id).flatMap(({ stretches }) => stretches);
 }
 
-/** Each run goes on for so long after its end, unless the next one has begun. */
+/** Runs prolonged by a grace after each end, unless the next one has begun. */
 function withGrace(runs: readonly Stretch[], graceMs: number): readonly Stretch[] {
   return runs.map(({ fromMs, untilMs }, place) => {
     if (untilMs === undefined) return { fromMs, untilMs };

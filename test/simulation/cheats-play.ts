@@ -35,7 +35,7 @@ const RULES: DeedRules = {
   ...queueDeeds,
   ...networkDeeds,
 };
-/** Everything that can be done. */
+/** All kinds of deeds. */
 export const KINDS: readonly string[] = Object.keys(RULES);
 
 /** How long a step lasts; most are short. */
@@ -45,7 +45,7 @@ const OPENING = ["join", "pay", "look"] as const;
 const STEPS = 25;
 /** The time after which all charges are made, and hosts that never confirm are given up. */
 const WINDING_UP_MS = 40 * MINUTE_MS;
-/** Money may wait for so many weeks before it is paid out. */
+/** Weeks that money may wait before it is paid out. */
 const FRIDAYS = 4;
 
 /** The deeds of a seed in one step, and the time that passes after them. */
@@ -153,7 +153,7 @@ async function judge(world: CheatsWorld, cases: readonly Case[], rule: Judge): P
   }
 }
 
-/** Workers that a group has rented are rentals at the price that its owner could expect. */
+/** Adopts the workers that a group has rented: rentals at the price that its owner could expect. */
 function adoptWorkers(play: Case, books: Books): void {
   for (const fleet of play.fleets.values()) {
     for (const worker of books.workers) {
@@ -210,7 +210,7 @@ function adoptClaims(play: Case, { claims, instances }: Books): void {
   }
 }
 
-/** Everybody ends what they have, time passes, and hosts are paid. */
+/** Ends the seeds: all rentals are destroyed, time passes, and hosts are paid. */
 async function windUp(world: CheatsWorld, cases: readonly Case[]): Promise<void> {
   const going = cases.filter(({ broken }) => broken === undefined);
   await part(cases.filter((play) => !going.includes(play)));

@@ -5,7 +5,7 @@ import { shrink } from "./cheats-shrink.ts";
 import { storyOf } from "./cheats-story.ts";
 import type { CheatsWorld } from "./cheats-world.ts";
 
-/** Each failure costs some seconds to shrink: of more than these only the seed is told. */
+/** The most failures that are shrunk, which takes some seconds each; of further ones only the seed is told. */
 const SHRUNK_MAX = 3;
 
 export type CheatsOptions = {
@@ -16,7 +16,7 @@ export type CheatsOptions = {
   readonly goesOn: (seedCount: number) => boolean;
   /** The kinds of deeds that people do; all of them unless given. */
   readonly kinds?: readonly string[];
-  /** Hears of each batch that is over. */
+  /** Called after each batch. */
   readonly tell?: (seedCount: number, failures: readonly Failure[]) => void;
 };
 

@@ -18,11 +18,11 @@ import { CheatHost } from "./cheats-host.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Agents report at least so often: within a lease. */
+/** The interval of agents' reports: less than a lease. */
 const BEAT_MS = 8 * MINUTE_MS;
 const ROUNDS_OF_OBEYING_MAX = 8;
 const GPUS = 2;
-/** At the end of a balance a settlement may be so late: less than the time of a certain stop, which is all that is set aside. */
+/** How late a settlement may be at the end of a balance: within the time of a certain stop, which is set aside. */
 const LATE_MS = STOP_SECONDS * 1000 - 15_000;
 
 /** Loops that run here and how often. One that is not due costs a batch nothing. */
@@ -61,7 +61,7 @@ export class CheatsWorld {
   private readonly dueMs = new Map<string, number>();
   /** How many requests each key has made, and how often each loop has run: the servers take turns. */
   private readonly turns = new Map<string, number>();
-  /** Keys with which nothing may be done but to read and to delete, and who hears of it when something was. */
+  /** Keys that may only read and delete, each with a function that hears of other things done with it. */
   readonly shut = new Map<string, (done: string) => void>();
   private personCount = 0;
   private nameCount = 0;
@@ -170,7 +170,7 @@ export class CheatsWorld {
     return host;
   }
 
-  /** Lets so much time pass: hosts report, loops run when they are due, hosts do what came of it. */
+  /** Lets time pass: hosts report, loops run when they are due, and hosts carry out the orders that follow. */
   async pass(cases: readonly Case[], ms: number): Promise<void> {
     for (let leftMs = ms; leftMs > 0; leftMs -= BEAT_MS) {
       const beatMs = this.nowMs() + Math.min(leftMs, BEAT_MS);
@@ -185,7 +185,7 @@ export class CheatsWorld {
     await this.obey(cases);
   }
 
-  /** Goes on towards a moment, and settles what uses a balance up when it is due, as the server's loop does. */
+  /** Goes on towards a moment, and settles runs at the end of their balance, as the server's loop does. */
   private async settleUntil(untilMs: number, hosts: readonly CheatHost[]): Promise<void> {
     for (;;) {
       const due = await this.dueTimes(hosts);
@@ -199,7 +199,7 @@ export class CheatsWorld {
     }
   }
 
-  /** Time in which nobody does anything and no host is looked at. */
+  /** Lets time pass in which nobody does anything and no host is looked at. */
   async sleep(ms: number): Promise<void> {
     this.clock.jump(ms);
     await this.runLoops();
@@ -222,7 +222,7 @@ export class CheatsWorld {
     for (const name of FRIDAY_LOOPS) await this.runLoop(name);
   }
 
-  /** Rents what somebody waits for, where something matches. */
+  /** Rents for standing requests that an offer matches. */
   async match(cases: readonly Case[]): Promise<void> {
     const nowMs = this.nowMs();
     const isWaiting = cases.some(({ waiting }) =>
@@ -242,7 +242,7 @@ export class CheatsWorld {
     await this.settled();
   }
 
-  /** Hosts do what they are told, as far as they do, until nobody is told anything new. */
+  /** Hosts carry out their orders, as far as they obey, until no new order comes. */
   async obey(cases: readonly Case[]): Promise<void> {
     await this.obeyAt(presentHosts(cases));
   }

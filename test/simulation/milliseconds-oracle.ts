@@ -29,7 +29,7 @@ export type Stored = {
 /** A time, longer than a heartbeat lease, in which nobody saw a host. */
 export type Gap = { readonly host: MonthHost; readonly fromMs: number; readonly untilMs: number };
 
-/** Milliseconds or bytes by what they cost: `instance 7 gpu 1000000000 0`, the price and the discount. */
+/** Milliseconds or bytes by their price: `instance 7 gpu 1000000000 0`, the price and the discount. */
 export type Quantities = ReadonlyMap<string, bigint>;
 
 const MS_PER_SECOND = 1000;
@@ -102,7 +102,7 @@ function add(quantities: Map<string, bigint>, key: string, quantity: number): vo
   if (quantity > 0) quantities.set(key, (quantities.get(key) ?? 0n) + BigInt(quantity));
 }
 
-/** One byte for each millisecond: 1 in these stretches. */
+/** Marks stretches with 1 in an array of one byte for each millisecond. */
 function mark(stretches: readonly Window[], { fromMs, untilMs }: Window): Uint8Array {
   const marks = new Uint8Array(untilMs - fromMs);
   for (const stretch of stretches) {

@@ -50,7 +50,7 @@ type Play = {
   volumeOfferId: number;
   listed: Terms;
   heardMs: number;
-  /** When something was asked that may make the host stop something, and it has not said that it knows. */
+  /** The time of a request that may make the host stop something, until the host says that it knows of it. */
   askedMs: number | undefined;
   /** The last report of the host. */
   said: ReturnType<MonthHost["obedience"]>;
@@ -190,7 +190,7 @@ function flow({ host, world }: Play, { id }: Rental, pick: number): void {
   });
 }
 
-/** Reports what is so; `stored` has its counters stored at once. */
+/** Reports the true state; with `stored` the server stores its counters at once. */
 async function say(play: Play, stored: boolean): Promise<void> {
   const { host, world } = play;
   if (stored) await host.count();
@@ -217,7 +217,7 @@ async function sayOld(play: Play): Promise<void> {
   play.heardMs = world.clock.now().getTime();
 }
 
-/** Away for less than a lease: everything went on. People do things meanwhile. */
+/** An absence shorter than a lease: all containers went on. People do things meanwhile. */
 async function shortOutage(play: Play, pick: number): Promise<void> {
   const { world, host, rentals, user } = play;
   await say(play, true);
@@ -232,7 +232,7 @@ async function shortOutage(play: Play, pick: number): Promise<void> {
   await say(play, true);
 }
 
-/** Away for longer: it stopped everything when its lease was over, and nobody saw what it did before. */
+/** An absence longer than a lease: all containers stopped at its end, and nobody saw their work before. */
 async function longOutage(play: Play, pick: number): Promise<void> {
   const { world, host, gaps, volumes } = play;
   await say(play, true);
@@ -300,7 +300,7 @@ const ASKS: ReadonlySet<Step["kind"]> = new Set([
   "reorder",
 ]);
 
-/** Lets time pass; a host that was asked for something does it meanwhile, before the time of a stop is over. */
+/** Lets time pass; the host carries out its orders meanwhile, before the time of a stop is over. */
 async function pass(play: Play, ms: number): Promise<void> {
   const { clock } = play.world;
   const endMs = clock.now().getTime() + ms;
@@ -312,7 +312,7 @@ async function pass(play: Play, ms: number): Promise<void> {
   clock.jump(endMs - clock.now().getTime());
 }
 
-/** Everything is given up, told and settled. */
+/** Ends the play: all rentals are given up, reported and settled. */
 async function finish(play: Play): Promise<void> {
   await say(play, true);
   for (const rental of play.rentals) await destroyOne(play, rental);

@@ -6,10 +6,10 @@ import type { MonthWorld, Person } from "./month-world.ts";
 
 /** How long an image takes to arrive. */
 const LOADING_MS = 120_000;
-/** How long a host takes to stop what has to give way: less than the 45 seconds that cost its renter something. */
+/** The time in which a host stops an evicted instance: less than the 45 seconds that cost its renter something. */
 const STOPPING_MS = 10_000;
 
-/** Dollars: an hour of a GPU, a GB of disk and month, a GB sent and received. */
+/** Prices in dollars: an hour of a GPU, a GB of disk and month, a GB sent and received. */
 type Listing = {
   readonly gpu: number;
   readonly disk: number;
@@ -209,7 +209,7 @@ export async function audit({ world, audits }: Script): Promise<void> {
 
 type Traffic = { from: string; until: string; received: number; sent: number };
 
-/** Bytes a second from then until then, while it runs. */
+/** Traffic in bytes a second between two times, while the instance runs. */
 export function flow({ id, host }: Rental, { from, until, received, sent }: Traffic): void {
   host.flows.push({
     instanceId: id,
@@ -229,7 +229,7 @@ export async function creditOf({ world }: Script, person: Person): Promise<numbe
   return (await world.done(person, "GET", "/v0/users/current/")).credit;
 }
 
-/** When its host stopped it last. */
+/** The time at which its host stopped the instance last. */
 export function stoppedMs({ id, host }: Rental): number {
   return Math.max(...host.runs.flatMap((run) => (run.instanceId === id ? run.stretches : [])).map(untilOf));
 }

@@ -51,7 +51,7 @@ const addUp = (amounts: readonly number[]) => amounts.reduce((sum, amount) => su
 const centsOf = (dollars: number) => BigInt(Math.round(dollars * 100));
 const inCents = (nanos: bigint) => roundHalfUp(nanos, CENT) / CENT;
 
-/** Credit, or a cap, that one rental alone uses up: from when on it pays, and when it is charged that way last. */
+/** Credit, or a cap, that one rental alone uses up: the times of its first and of its last charge. */
 type Limit = { readonly what: string; readonly from: string; readonly until: string; readonly dollars: bigint };
 
 /** Ben's first payment until it was used up: at midnight the disk is charged last, before Ben pays in more. */
@@ -252,7 +252,7 @@ type Invoiced = {
   readonly description: string;
 };
 
-/** Time on the invoice is what the seconds of March cost, to the cent: nothing before it, and nothing after. */
+/** Checks that time on the invoice is the cost of the seconds of March, to the cent, without any before or after. */
 function assertNaively({ rentals, outages }: Month, person: Person, lines: readonly Invoiced[]): void {
   const march = { fromMs: Date.parse("2026-03-01T00:00:00Z"), untilMs: Date.parse("2026-04-01T00:00:00Z") };
   for (const rental of rentals.filter(({ payer }) => payer.id === person.id)) {
@@ -320,7 +320,7 @@ type Printed = {
   readonly lines: readonly { readonly amount: number }[];
 };
 
-/** Page and PDF have the lines and the total of the invoice. */
+/** Checks that page and PDF have the lines and the total of the invoice. */
 async function assertPrinted({ world }: Month, { secret }: Person, { number, total, lines }: Printed): Promise<void> {
   const url = `/api/v0/invoice_documents/${number}`;
   const page = await world.call({ url: `${url}/page/`, secret });

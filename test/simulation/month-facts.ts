@@ -2,7 +2,7 @@
 import type { MonthHost } from "./month-host.ts";
 import type { Person } from "./month-world.ts";
 
-/** Nano-dollars: an hour of all GPUs, a GB of disk for 30 days, a GB of traffic. */
+/** Prices in nano-dollars: an hour of all GPUs, a GB of disk for 30 days, a GB of traffic. */
 export type Prices = { readonly gpu: bigint; readonly disk: bigint; readonly up: bigint; readonly down: bigint };
 
 export type Rental = {
@@ -28,7 +28,7 @@ export type Volume = {
   deletedMs: number | undefined;
 };
 
-/** Longer than a lease: nobody saw the host, and nothing of it costs anything. */
+/** An absence longer than a lease: nobody saw the host, and none of its time costs anything. */
 export type Outage = { readonly host: MonthHost; readonly fromMs: number; readonly untilMs: number };
 
 export type Audit = { readonly at: Date; readonly isSound: boolean; readonly differences: readonly unknown[] };

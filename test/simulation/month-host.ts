@@ -6,7 +6,7 @@ export type Stretch = { readonly fromMs: number; untilMs: number | undefined };
 /** The work of one start of one instance on its host, as it really was. */
 export type Run = { readonly instanceId: number; readonly generation: number; readonly stretches: Stretch[] };
 
-/** Traffic of an instance, as long as it runs: so many bytes in each second. */
+/** Traffic of an instance in bytes a second, as long as it runs. */
 export type Flow = {
   readonly instanceId: number;
   readonly fromMs: number;
@@ -19,7 +19,7 @@ export type Flow = {
 export class MonthHost extends FakeHost {
   readonly runs: Run[] = [];
   readonly flows: Flow[] = [];
-  /** Instances whose images are on their way: they run later than they are asked to. */
+  /** Instances whose images are still on their way: their runs begin later. */
   readonly loading = new Set<number>();
   private readonly clock: FakeHostOptions["clock"];
   /** Starts that are over although nobody has asked for that yet. */
@@ -30,7 +30,7 @@ export class MonthHost extends FakeHost {
     this.clock = options.clock;
   }
 
-  /** Its lease ran out at this moment: it has stopped everything. */
+  /** Stops all runs at this moment, at which the host's lease ran out. */
   stopAll(atMs: number): void {
     for (const run of this.runs) {
       const last = run.stretches.at(-1);
@@ -60,7 +60,7 @@ export class MonthHost extends FakeHost {
     return [...ended, ...told];
   }
 
-  /** Runs that make room for the next one of their instance are over, and named with their last counters, as agents do. */
+  /** Ends runs that make room for the next one of their instance, and reports their last counters, as agents do. */
   private endOlder({ instance_id, generation }: Seen, nowMs: number): readonly Seen[] {
     return this.runs.flatMap((run) => {
       const last = run.stretches.at(-1);

@@ -3,7 +3,7 @@ import type { MonthHost } from "./month-host.ts";
 import type { Outage, Prices, Rental, Volume } from "./month-facts.ts";
 
 export type Component = "gpu" | "disk" | "bwu" | "bwd";
-/** Nano-dollars as a fraction: nothing is rounded here. */
+/** An amount in nano-dollars as a fraction: nothing is rounded here. */
 export type Exact = { readonly above: bigint; readonly below: bigint };
 export type Window = { readonly fromMs: number; readonly untilMs: number };
 
@@ -22,7 +22,7 @@ export function rentalCost(rental: Rental, component: Component, outages: readon
   return { above, below: BYTES_PER_GB };
 }
 
-/** How many seconds, or bytes, there were at which price. */
+/** Counts seconds, or bytes, by price. */
 function tally(
   rental: Rental,
   component: Component,
@@ -48,7 +48,7 @@ function beganMs(rental: Rental): number {
   return Math.min(...stretchesOf(rental).map((stretch) => stretch.fromMs));
 }
 
-/** In millionths of a nano-dollar for GPUs, since a deposit pays at a discount. */
+/** A price in nano-dollars; for GPUs in millionths of one, since a deposit pays at a discount. */
 function priceAt({ agreed, reserved }: Rental, component: Component, atMs: number): bigint {
   const { gpu, disk, up, down }: Prices = agreed.findLast(({ fromMs }) => fromMs <= atMs)?.prices ?? NO_PRICES;
   switch (component) {

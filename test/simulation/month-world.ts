@@ -13,7 +13,7 @@ import { ManualClock } from "../support/manual-clock.ts";
 import { MonthHost } from "./month-host.ts";
 
 const MINUTE_MS = 60_000;
-/** Agents report at least so often; a lease lasts as long. */
+/** The interval of agents' reports; a lease lasts as long. */
 const BEAT_MS = 10 * MINUTE_MS;
 
 /** How long hosts may wait for messages, except those about actions of people and settlements. */
@@ -149,12 +149,12 @@ export class MonthWorld {
     return this.app.offersOf(host);
   }
 
-  /** Hosts do what they are asked now. */
+  /** Hosts carry out their orders now. */
   async obey(): Promise<void> {
     for (const host of this.present()) await host.obey();
   }
 
-  /** Lets time pass up to then: hosts report, loops run when they are due. */
+  /** Lets time pass up to this moment: hosts report, loops run when they are due. */
   async until(at: string): Promise<void> {
     const endMs = new Date(at).getTime();
     for (;;) {
@@ -174,7 +174,7 @@ export class MonthWorld {
     }
   }
 
-  /** When the next instance is to be settled, if that is soon. */
+  /** The time at which the next instance is to be settled, if that is soon. */
   private async soonDueMs(nowMs: number): Promise<number> {
     const { rows } = await this.pool.query<{ due_ms: number | null }>(
       `select extract(epoch from min(settle_at))::float8 * 1000 as due_ms from instance_tabs
