@@ -54,7 +54,7 @@ export type TestApp = {
   reap(): Promise<void>;
   /** The live offers of a machine: number of devices → offer id. */
   offersOf(host: FakeHost): Promise<ReadonlyMap<number, number>>;
-  /** Ledger and holds agree with each other and with the instances. */
+  /** Asserts that ledger and holds agree with each other and with the instances. */
   assertBooks(): Promise<void>;
   close(): Promise<void>;
 };
@@ -62,7 +62,7 @@ export type TestApp = {
 /** A traffic limit that no test reaches. */
 const NO_BUDGET = { baseNanos: 1_000_000_000_000_000_000n, sharePermille: 0 };
 
-/** Above every price that a test asks; nor is there a budget for traffic then. */
+/** Price ceilings above every price that a test asks; nor is there a budget for traffic then. */
 export const NO_CEILINGS: PriceCeilings = {
   trafficNanosPerGb: nanos(1_000_000_000_000n),
   storageNanosPerGbMonth: nanos(1_000_000_000_000n),
@@ -72,13 +72,13 @@ export type TestAppOptions = {
   readonly env?: TestDatabase;
   readonly clock?: ManualClock;
   readonly secret?: Buffer;
-  /** How long a displaced instance runs on, and the minimum slice; none of both unless a test is about them. */
+  /** Rules of eviction: the notice and the minimum slice. Both are zero unless a test is about them. */
   readonly rules?: Partial<MarketRules>;
   /** The most that hosts may ask for traffic and storage; the defaults of the settings when absent. */
   readonly ceilings?: PriceCeilings;
-  /** How cards are charged; by nobody when absent. */
+  /** The way in which cards are charged; nobody charges them when absent. */
   readonly payments?: PaymentSettings;
-  /** How notifications leave; to public addresses only, and not mailed, when absent. */
+  /** The way in which notifications leave; when absent webhooks go to public addresses only, and no mail is sent. */
   readonly notifications?: NotificationSettings;
   /** The name of its data directory: it enters itself among the servers of its database. */
   readonly dataDirKey?: string;
@@ -267,7 +267,7 @@ async function assertBooks({ database, pool }: TestDatabase, now: Date): Promise
   assert.deepEqual(rows, [], "holds and instances differ");
 }
 
-/** Asks every few milliseconds until the probe says yes. */
+/** Asks every few milliseconds until the probe is true. */
 export async function soon(what: string, probe: () => Promise<boolean> | boolean): Promise<void> {
   const end = performance.now() + SOON_MS;
   while (!(await probe())) {

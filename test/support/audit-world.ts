@@ -27,9 +27,9 @@ export type AuditWorld = {
   readonly renterId: UserId;
   readonly hostId: UserId;
   readonly machineId: MachineId;
-  /** Ran two hours, the first at $1 and the second at $2, sent and received, and is running. */
+  /** An instance that ran two hours, the first at $1 and the second at $2, sent and received, and is running. */
   readonly instanceId: InstanceId;
-  /** Reserved: its deposit pays at a discount of 20 %. */
+  /** A reserved instance: its deposit pays at a discount of 20 %. */
   readonly reservedId: InstanceId;
   readonly volumeId: VolumeId;
   /** Runs SQL with the triggers of a table off, as only a mistake could. */
@@ -126,7 +126,7 @@ async function plantVolume(
   return asId<VolumeId>(Number(volume?.["id"]));
 }
 
-/** Running since `begin`, on a device of its own. */
+/** Starts an instance that runs since `begin`, on a device of its own. */
 async function bringUp(
   sql: Sql,
   {
@@ -162,7 +162,7 @@ async function bringUp(
   );
 }
 
-/** Two hours of it all, charged at the end of each. */
+/** Lets the world live for two hours, charged at the end of each. */
 async function live(world: AuditWorld, inTx: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>): Promise<void> {
   const { instanceId, reservedId, renterId, sql } = world;
   await inTx(async (tx) => {
@@ -210,7 +210,7 @@ async function live(world: AuditWorld, inTx: <T>(work: (tx: Tx) => Promise<T>) =
   }
 }
 
-/** Another hour of both instances and the volume, at this price for the first one. */
+/** Lets another hour of both instances and the volume pass, at this price for the first one. */
 export async function passHour(world: AuditWorld, price: bigint): Promise<void> {
   const { clock, machineId, instanceId, reservedId, volumeId, sql, charge } = world;
   const fromAt = clock.now();

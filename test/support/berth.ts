@@ -14,7 +14,7 @@ const STOP_LIMIT_MS = 300_000;
 const REQUEST_LIMIT_MS = 300_000;
 const PIPE_BUFFER_MAX = 64 * 1024 * 1024;
 
-/** High enough that no load of a test meets them. */
+/** Limits so high that no load of a test meets them. */
 export const NO_LIMITS = {
   BERTH_RATE_LIMITS: JSON.stringify(
     Object.fromEntries(["default", "keys", "money"].map((name) => [name, { per_second: 1e6, burst: 1e6 }])),
@@ -34,9 +34,9 @@ export type Answer = {
 };
 
 export type Call = {
-  /** Sent as the bearer key. */
+  /** The bearer key of the request. */
   readonly key?: string | undefined;
-  /** Sent as JSON. */
+  /** The body, sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };
@@ -76,9 +76,9 @@ export type Berth = {
   sql(text: string, values?: readonly unknown[]): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** A connection of its own to its database; the caller ends it. */
   connect(): Promise<pg.Client>;
-  /** SIGTERM, and waits for the end. */
+  /** Sends SIGTERM and waits for the end. */
   stop(): Promise<Ended>;
-  /** `kill -9` of the server, and waits for the end. PostgreSQL and the agent die with it. */
+  /** Sends `kill -9` to the server and waits for the end. PostgreSQL and the agent die with it. */
   kill(): Promise<Ended>;
 };
 
@@ -223,7 +223,7 @@ function describe({ url, dataDir, databaseUrl, adminKey, child, output, ended }:
   };
 }
 
-/** One request, with JSON read where it is. */
+/** Sends one request; an answer in JSON is read. */
 async function send(url: string, method: string, { key, body, headers = {} }: Call = {}): Promise<Answer> {
   const response = await fetch(url, {
     method,

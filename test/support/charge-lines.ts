@@ -12,13 +12,13 @@ export type TestCharge = {
   readonly component?: Component;
   readonly amount: bigint;
   readonly unpaid?: bigint;
-  /** Milliseconds or bytes; an hour, or a GB, when left out. */
+  /** Quantity in milliseconds or bytes; an hour, or a GB, when left out. */
   readonly quantity?: bigint;
   readonly sizeBytes?: bigint;
   readonly unitPrice?: bigint;
   readonly discountPpm?: number;
   readonly paidFrom?: "credit" | "deposit";
-  /** When it ended; the moment of the charge when left out. */
+  /** The end of the charged time; the moment of the charge when left out. */
   readonly endedAt?: string;
 } & ({ readonly instance?: number } | { readonly volume: number });
 
@@ -30,7 +30,7 @@ const CODES = {
   bwd: "usage_bandwidth_down",
 } as const;
 
-/** Posts charges of one moment: each its transfer and its line, in one transaction. */
+/** Posts charges of one moment: each its transfer and its charge line, in one transaction. */
 export async function postCharges(
   database: Database,
   at: string | Date,

@@ -46,7 +46,7 @@ export function depositBalance(world: TestApp, user: TestCaller, id: number): Pr
   return world.call({ url: `/api/v0/instances/balance/${id}/`, secret: user.secret });
 }
 
-/** Lets so much time pass, and the host report it. */
+/** Lets time pass, and the host report it. */
 export async function pass(world: TestApp, host: FakeHost, ms: number): Promise<void> {
   world.clock.jump(ms);
   await host.count();

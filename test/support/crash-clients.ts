@@ -7,7 +7,7 @@ import { until } from "./until.ts";
 
 const CLIENTS_PER_USER = 1;
 const RICH_DOLLARS = 20_000;
-/** Lasts for some minutes of what is rented here, so that it comes to its end again and again. */
+/** Credit for some minutes of the rentals here, so that it is used up again and again. */
 const POOR_DOLLARS = 40;
 const USERS = ["ann", "bob", "cat", "poor", "capped"] as const;
 const RETRY_MS = 50;
@@ -99,7 +99,7 @@ export class CrashClients {
     return this.asked.filter((one) => one.what === what && one.status === 200);
   }
 
-  /** Gives up everything that anybody has. */
+  /** Destroys all instances and volumes of all users. */
   async destroyAll(): Promise<void> {
     for (const user of this.users) {
       for (const id of this.instancesOf(user)) await this.destroy(user, id);
@@ -185,7 +185,7 @@ export class CrashClients {
     await this.ask({ what: "grant", method: "POST", path: "/api/v0/admin/credit/", body, ...given });
   }
 
-  /** Mostly more than is spent, at times less: what runs is then stopped, or not let in. */
+  /** Sets a cap, mostly above the spending, at times below: instances are then stopped, or not let in. */
   private async cap(user: Account): Promise<void> {
     const limit = this.random() < 0.3 ? 1 + Math.floor(this.random() * 40) : 5_000;
     const body = { scope: "account", period: "day", limit };
@@ -205,7 +205,7 @@ export class CrashClients {
     await this.ask({ what: "delete volume", user, method: "DELETE", path: "/api/v0/volumes/", body: { id }, id });
   }
 
-  /** Offers that there were a moment ago; none while nobody answers. */
+  /** Offers of a moment ago; none while no server answers. */
   private async search(user: Account, path: string, body: object): Promise<readonly number[]> {
     const answer = await this.world
       .any(this.random)

@@ -5,7 +5,7 @@ import type { EndpointOptions } from "../../sdk/src/endpoint-client.ts";
 import type { Account, CrashWorld } from "./crash-world.ts";
 import { startEndpointLoad, type EndpointLoad, type Outcome } from "./endpoint-load.ts";
 
-/** No endpoint has more workers than so many at any moment of its life. */
+/** The most workers of an endpoint at any moment of its life. */
 export const WORKERS_MAX = 3;
 const REQUESTS_PER_SECOND = 6;
 /** Waiting requests of one endpoint. Each asks again every second: with more, a slow machine would not serve. */
@@ -21,7 +21,7 @@ const MIN_LOADS = [0, 15, 35, 55] as const;
 export type Life = {
   readonly name: string;
   readonly load: EndpointLoad;
-  /** When its deletion was asked for; undefined as long as it lives. */
+  /** The time of the request to delete it; undefined as long as it lives. */
   deletedAtMs: number | undefined;
 };
 
@@ -101,7 +101,7 @@ export class CrashEndpoints {
     return { max_workers, min_load: pick(MIN_LOADS), cold_workers: 0, cold_mult: 1, inactivity_timeout: 5 };
   }
 
-  /** Asks for the same, under the same key, until there is an answer. */
+  /** Repeats the request, under the same key, until there is an answer. */
   private async ask(method: string, path: string, body?: object): Promise<Readonly<Record<string, unknown>>> {
     const headers = { "idempotency-key": `${method} ${(this.count += 1)}` };
     for (;;) {

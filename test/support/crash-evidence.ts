@@ -4,7 +4,7 @@ import path from "node:path";
 import { readEngineRuns, type EngineRun } from "./lasting-engine.ts";
 
 export const HOSTS_PER_RACK = 2;
-/** Short, so that an absence of a minute is a lost host, and longer than starts of a server mostly take. */
+/** The heartbeat lease: short, so that an absence of a minute loses a host, and longer than most starts of a server. */
 export const LEASE_MS = 40_000;
 /** The shortest lease: the server stores a sign of life of a host without rentals only once in a tenth of a lease. */
 const LEASE_MS_MIN = LEASE_MS * 0.9;
@@ -17,11 +17,11 @@ export type EngineEvidence = {
   readonly absences: readonly Stretch[];
   /** The reports that the server has stored, each from its sending to its answer. */
   readonly reports: readonly Stretch[];
-  /** When each of its reports was sent, stored or not. */
+  /** The time of each of its reports, stored or not. */
   readonly sends: readonly number[];
-  /** While its agent was dead, or had no connection. */
+  /** Times in which its agent was dead, or had no connection. */
   readonly outages: readonly Stretch[];
-  /** When the process of its agent showed that it did not stand still. */
+  /** Times at which the process of its agent showed that it did not stand still. */
   readonly pulses: readonly number[];
 };
 
@@ -72,7 +72,7 @@ export function isLinked(host: Host): boolean {
   return readLink(host).at(-1)?.is_up === true;
 }
 
-/** While its agent was dead, or had no connection. */
+/** Times in which the agent of a host was dead, or had no connection. */
 function outagesOf(link: readonly Link[]): readonly Stretch[] {
   const outages: Stretch[] = [];
   let fromMs: number | undefined;

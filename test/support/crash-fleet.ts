@@ -83,7 +83,7 @@ export async function runFleetCrashes({
   }
 }
 
-/** Instances that are to run and work for nobody: all that this market has are workers. */
+/** Finds instances that are to run but serve no endpoint: all instances of this market are workers. */
 async function orphansOf({ berth }: CrashWorld): Promise<readonly string[]> {
   const rows = await berth.sql(
     `select id, phase from instances i where phase not in ('ending', 'ended')
@@ -92,7 +92,7 @@ async function orphansOf({ berth }: CrashWorld): Promise<readonly string[]> {
   return rows.map(({ id, phase }) => `instance ${String(id)} is ${String(phase)} and works for nobody`);
 }
 
-/** Served once and by one worker; who was not served was told that the endpoint is gone, and it was. */
+/** Checks that each request was served once and by one worker, or was refused because the endpoint was gone. */
 function judgeAnswers({ name, load, deletedAtMs }: Life, { doneCounts }: CrashWorkers): readonly string[] {
   const ids = new Set(load.outcomes.map(({ id }) => id));
   const problems = load.outcomes.flatMap((outcome): readonly string[] => {

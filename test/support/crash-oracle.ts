@@ -124,7 +124,7 @@ async function auditLines(world: CrashWorld): Promise<readonly string[]> {
   return [...counted, ...told];
 }
 
-/** Each acknowledged request is there once, and nothing is there that nobody was told of. */
+/** Checks that the effect of each acknowledged request is there once, and no other effect. */
 async function auditAcknowledged(world: CrashWorld, clients: CrashClients): Promise<readonly string[]> {
   const problems: string[] = [];
   const same = (what: string, told: readonly (string | number)[], stored: readonly (string | number)[]) => {
@@ -208,7 +208,7 @@ function momentOf(value: unknown): number {
   return value === null ? Infinity : Number(value);
 }
 
-/** Under which key the ledger keeps a transfer that was asked for with an Idempotency-Key. */
+/** The ledger's key of a transfer that was requested with an Idempotency-Key. */
 function transferKeyOf({ key, user }: Asked): string {
   return `credit_transfer:${createHash("sha256").update(`${user.keyId} ${key}`).digest("hex")}`;
 }

@@ -12,7 +12,7 @@ export type CrashOptions = {
   readonly servers?: number;
   /** How often each kind of kill is drawn, against the others. */
   readonly weights: Readonly<Record<Kill, number>>;
-  /** Hears of each kill when all is up again. */
+  /** Called after each kill, when everything is up again. */
   readonly tell: (kill: KillNews) => void;
 };
 
@@ -21,7 +21,7 @@ export type KillNews = {
   readonly sinceBeginMs: number;
   /** The processes that were killed, in words. */
   readonly what: string;
-  /** How long it took until everything worked again. */
+  /** The time until everything worked again. */
   readonly backAfterMs: number;
   /** How many requests of clients had been answered when it was killed. */
   readonly acknowledgedCount: number;
@@ -46,8 +46,8 @@ export const ALL_KILLS: CrashOptions["weights"] = {
 export const QUICK_KILLS: CrashOptions["weights"] = { ...ALL_KILLS, absence: 0 };
 
 /**
- * Of several servers over one PostgreSQL: its postmaster is not killed, since the one that tests start here is started again
- * a few times only, however many kills there are.
+ * Weights for several servers over one PostgreSQL: its postmaster is not killed, since the one that tests start here is
+ * started again a few times only, for any number of kills.
  */
 export const SEVERAL_KILLS: CrashOptions["weights"] = { ...ALL_KILLS, server: 50, postmaster: 0, backend: 8 };
 

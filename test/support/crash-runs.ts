@@ -20,7 +20,7 @@ export type RunVerdict = {
   readonly chargedMs: number;
   /** The part of the run that need not be charged. */
   readonly excusedMs: number;
-  /** Why they may differ by as much as they do. */
+  /** The rule by which run and charge may differ. */
   readonly rule: Rule;
   readonly problem: string | undefined;
 };
@@ -109,7 +109,7 @@ function ruleOf(
   return awayMs > powerMs ? "absence" : "power";
 }
 
-/** How long a run went on after it cost its renter nothing any more. */
+/** The time for which a run went on after it cost its renter nothing any more. */
 function releasedOf(run: EngineRun, chargeableUntilMs: number): number {
   return Math.max(0, endOf(run) - Math.max(run.startedAtMs, chargeableUntilMs));
 }
@@ -151,7 +151,7 @@ function stretchOf(run: EngineRun): Stretch {
   return { fromMs: run.startedAtMs, toMs: endOf(run) };
 }
 
-/** When it was reported or noted last before its end, by an agent that was as slow at it as it may be. */
+/** The time of the last report or note before the run's end, by an agent that was as slow as it may be. */
 function reportedAtMs(run: EngineRun & Pick<EngineEvidence, "pulses">): number {
   const reportedMs = run.pulses.filter((atMs) => atMs <= endOf(run)).at(-REPORT_PULSES) ?? 0;
   return Math.max(run.startedAtMs, reportedMs);

@@ -10,7 +10,7 @@ const USUAL_MIN = 10;
 /** The most that may be missing usually: less than the time between two reports, more than that of one on its way. */
 const USUAL_MISSING_MS_MAX = 2_000;
 
-/** Something that was stored at the least, and at the most, for so long. */
+/** Storage of a disk or volume: its shortest and its longest possible time. */
 type Stored = {
   readonly name: string;
   readonly chargedMs: number;
@@ -44,7 +44,7 @@ export async function auditStorage(world: CrashWorld, clients: CrashClients): Pr
   return [...wrong, ...judgeUsual(disks, engines)];
 }
 
-/** Whichever host it is on. */
+/** The time of absences within the stretch, on the host with the longest ones. */
 function absentFrom(engines: readonly EngineEvidence[], stretch: Stretch): number {
   return Math.max(...engines.map(({ absences }) => absentMs(absences, stretch)));
 }

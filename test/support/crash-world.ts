@@ -36,7 +36,7 @@ import { until } from "./until.ts";
 
 const HOSTS_MAIN = path.join(import.meta.dirname, "lasting-hosts.ts");
 const [RACKS, GPUS_PER_HOST] = [3, 4];
-/** Programs of workers listen there: the system gives these to nobody, and neither do servers and agents of other tests. */
+/** Ports for the programs of workers: the system, and the servers and agents of other tests, use none of them. */
 const [PORT_FIRST, PORTS_PER_RACK] = [29_900, 200];
 /** An absence long enough that every container has stopped by itself. */
 const ABSENCE_MS = LEASE_MS + 12_000;
@@ -56,7 +56,7 @@ const SETTINGS = {
   BERTH_STORAGE_PRICE_MAX: "100",
   BERTH_TRAFFIC_LIMIT_BASE: "1000",
 };
-/** Dollars. High, so that each second is some cents. */
+/** Prices in dollars, so high that each second costs some cents. */
 const PRICES = { price_gpu: 30, price_min_bid: 6, price_disk: 50, price_inetu: 0.5, price_inetd: 0.25, vol_price: 80 };
 
 export const KILLS = ["server", "postmaster", "backend", "agents", "server and agents", "power", "absence"] as const;
@@ -173,7 +173,7 @@ export class CrashWorld {
     return this.racks.flatMap(hostsOf).reduce((sum, host) => sum + countContainers(engineOf(host)), 0);
   }
 
-  /** Kills, restarts what died, and waits until it works again; says what exactly was killed. */
+  /** Kills, restarts what died, and waits until it works again; returns the killed processes in words. */
   async crash(kill: Kill, random: () => number): Promise<string> {
     const number = Math.floor(random() * this.racks.length);
     const rack = this.racks[number]!;

@@ -57,7 +57,7 @@ const APPLETS = [
   "dd",
   "trap",
 ] as const;
-/** Named by what is in it: an image of an earlier list of names is another one. */
+/** An image named by its content: one with an earlier list of names has another name. */
 const BUSYBOX_IMAGE = `berth-test/busybox:${createHash("sha256").update(APPLETS.join()).digest("hex").slice(0, 12)}`;
 
 /** Runs the Docker command line and returns what it printed. */

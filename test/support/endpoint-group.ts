@@ -31,17 +31,17 @@ export type Endpoint = {
   readonly options: EndpointOptions;
   /** Another worker group; `variables` are the switches of the program. Returns its id. */
   addGroup(variables?: Variables, ...words: readonly string[]): Promise<number>;
-  /** Another recipe of such a group: the same program with these switches in place of the earlier ones. */
+  /** Gives the group another recipe: the same program with these switches in place of the earlier ones. */
   changeGroup(groupId: number, variables: Variables): Promise<void>;
   workers(): Promise<readonly WorkerRecord[]>;
-  /** Oldest first. */
+  /** Events of the endpoint, oldest first. */
   events(): Promise<readonly EndpointEvent[]>;
   /** The output of `./berth endpoint explain`. */
   explained(): Promise<string>;
   load(): EndpointLoad;
 };
 
-/** Made as a renter does; `words` are options of `./berth endpoint create`. */
+/** Makes an endpoint as a renter does; `words` are options of `./berth endpoint create`. */
 export async function makeEndpoint(
   { renter, image, url }: { readonly renter: Renter; readonly image: string; readonly url: string },
   name: string,

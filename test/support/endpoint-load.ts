@@ -21,16 +21,16 @@ export type Outcome =
   | { readonly id: string; readonly status: number; readonly served: Served }
   | { readonly id: string; readonly problem: string; readonly atMs: number };
 
-/** Clients that come by themselves, so many a second, however long those before them wait: until too many of them do. */
+/** Requests at a steady rate, which do not wait for earlier ones, up to a number of waiting requests. */
 export type EndpointLoad = {
   setRate(perSecond: number): void;
-  /** One more, at once; resolves when it was answered. */
+  /** Sends one more request at once; resolves with its answer. */
   ask(): Promise<Outcome>;
   readonly sentCount: number;
   /** How often any of them was sent to a worker: once for each, unless a worker could not take it. */
   readonly triedCount: number;
   readonly outcomes: readonly Outcome[];
-  /** Nobody comes any more; resolves when all who came were answered. */
+  /** Sends no further request; resolves when all have been answered. */
   stop(): Promise<readonly Outcome[]>;
   /** Ends the load without waiting for answers: each waiting client gets an error. */
   abandon(): Promise<void>;

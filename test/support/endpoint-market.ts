@@ -12,7 +12,7 @@ import { until } from "./until.ts";
 
 const BERTH = path.join(import.meta.dirname, "../../berth");
 const PORTS_PER_HOST = 40;
-/** Enough for all workers of a test on one machine. */
+/** GPUs of a machine: enough for all workers of a test. */
 const GPUS = "RTX 4090:4";
 
 /** Traces of rentals on the hosts: all lists are empty when nobody rents. */

@@ -53,7 +53,7 @@ type ReportOptions = {
 };
 type Seen = Pick<ObservedInstance, "instance_id" | "generation" | "state"> & Partial<ObservedInstance>;
 
-/** Far more than anything takes: a machine that runs tests may stand still for minutes. */
+/** The limit of a wait, far above the time of any step: a machine that runs tests may stand still for minutes. */
 const WAIT_MS = 900_000;
 
 /** An agent in the hands of a test: it speaks the real protocol over a real socket and does only what it is told. */
@@ -270,7 +270,7 @@ export class FakeHost {
     });
   }
 
-  /** Does at once what it is asked, as a good agent would, and reports it, until nothing more is asked. */
+  /** Carries out all orders at once, as a good agent would, and reports it, until no new order comes. */
   async obey(): Promise<void> {
     for (let round = 0; round < 10; round += 1) {
       await this.synced();
@@ -348,7 +348,7 @@ export class FakeHost {
     return this.options.greeting === undefined ? null : this.options.greeting(instanceId);
   }
 
-  /** Comes with a tunnel as real agents do. */
+  /** Opens a tunnel as real agents do. */
   private openTunnel({ tunnel_id, instance_id }: OpenTunnel): void {
     const said = this.door(instance_id);
     if (said === null) return;
@@ -365,7 +365,7 @@ export class FakeHost {
     this.proof = proof;
   }
 
-  /** For what nobody answers any more. */
+  /** Throws when the connection was closed, since no answer comes any more. */
   private refuseClosed(): void {
     if (this.closeCode !== undefined) throw new Error(`closed: ${this.closeCode}`);
   }

@@ -2,11 +2,11 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type ListenOptions, type Server } from "node:net";
 
-/** Apart from those that the system gives out by itself, and those that servers, agents and tests name themselves. */
+/** Ports apart from those of the system, and from those that servers, agents and tests name themselves. */
 const FIRST_PORT = 8_500;
 const PORT_COUNT = 700;
 
-/** Each keeps a port for this process as long as it lives, by a name that nobody else can have meanwhile. */
+/** Sockets that each keep a port for this process as long as it lives, by a name that nobody else can have. */
 const claims: Server[] = [];
 
 /**

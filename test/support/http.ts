@@ -13,11 +13,11 @@ export const NO_LIMITS: Limits = { default: UNMET, keys: UNMET, money: UNMET, op
 export type TestCall = {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE" | "HEAD" | "OPTIONS";
   readonly url: string;
-  /** Sent as the bearer key. */
+  /** The bearer key of the request. */
   readonly secret?: string | undefined;
-  /** Sent as JSON. */
+  /** The body, sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** The body as it is, instead of `body`. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly from?: string;
@@ -70,7 +70,7 @@ export async function testHttp(
   return { scope, identities, ipHistory, logged, call: (call) => inject(scope, call) };
 }
 
-/** One request, in memory. */
+/** Sends one request, in memory. */
 export async function inject(scope: HttpScope, call: TestCall): Promise<TestAnswer> {
   const { method = "GET", url, secret, body, text, headers = {}, from = "192.0.2.1" } = call;
   const payload = text ?? (body === undefined ? undefined : JSON.stringify(body));

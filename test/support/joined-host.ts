@@ -30,7 +30,7 @@ export type JoinedHost = {
   /** Traces of rentals on the machine, container names included. */
   traces(): Promise<Readonly<Record<"containers" | "disks" | "mounts" | "loopDevices", readonly string[]>>>;
   losePower(): Promise<void>;
-  /** Docker and agent, as after a boot. */
+  /** Starts Docker and agent, as after a boot. */
   boot(): Promise<void>;
   close(): Promise<void>;
 };

@@ -2,7 +2,7 @@ const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_
 
 /** An unused bit of the last base64url digit of 32 bytes: when it is flipped, the text spells the same bytes. */
 export const SPELLING_BIT = 0b000001;
-/** One that counts. */
+/** A bit of the last digit that counts. */
 export const CONTENT_BIT = 0b000100;
 
 /** The text with this bit of its last digit flipped. */

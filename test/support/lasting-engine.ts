@@ -15,7 +15,7 @@ export type EngineRun = {
   /** The name under which it was started: it says for whom, and in which generation. */
   readonly name: string;
   readonly startedAtMs: number;
-  /** Null while it runs. */
+  /** The end of the run; null while it runs. */
   finishedAtMs: number | null;
   /** True when the run ended with the power, which nobody saw. */
   wasLost?: boolean;
@@ -88,7 +88,7 @@ export async function createLastingEngine({ clock, random, file, bootId }: Lasti
 
 type Parts = { readonly clock: Clock; readonly file: string; readonly state: State; readonly images: Engine };
 
-/** Images are those of the simulated engine; containers are its own. */
+/** An engine whose images are those of the simulated one; its containers are its own. */
 class LastingEngine implements Engine {
   readonly kind = "simulated";
   readonly #parts: Parts;
@@ -220,7 +220,7 @@ class LastingEngine implements Engine {
     return Object.values(this.#parts.state.containers).some(({ spec }) => spec.name === name);
   }
 
-  /** False when it did not run. */
+  /** Ends a container; false when it did not run. */
   #end(id: string): boolean {
     const { clock, state } = this.#parts;
     const one = state.containers[id];

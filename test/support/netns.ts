@@ -15,7 +15,7 @@ export type OtherMachine = {
   addAddress(address: string): Promise<void>;
   /** Runs a program there that goes on until the test ends it. */
   start(program: string, args: readonly string[], env?: NodeJS.ProcessEnv): ChildProcess;
-  /** Cuts the line, and mends it. */
+  /** Cuts or restores the machine's network link. */
   setLink(state: "up" | "down"): Promise<void>;
   /** Kills at once all programs in its network, and others by id; the network is then as new: no bridges, no rules. */
   losePower(others: readonly number[]): Promise<void>;
@@ -35,7 +35,7 @@ function kill(id: number): void {
   }
 }
 
-/** Needs root. `subnet` is the first three numbers of a network that nobody else uses. */
+/** Makes another machine; needs root. `subnet` is the first three numbers of a network that nobody else uses. */
 export async function otherMachine(subnet: string): Promise<OtherMachine> {
   const mark = randomBytes(3).toString("hex");
   const name = `berth-${mark}`;

@@ -19,7 +19,7 @@ export type Notifications = TestHttp & {
   readonly deliverer: Deliverer;
   /** Another process that serves the same database. */
   anotherDeliverer(): Deliverer;
-  /** One whole run: what it began is over. */
+  /** Runs one whole delivery; all of its work is over when it resolves. */
   deliver(): Promise<void>;
 };
 
