@@ -83,7 +83,7 @@ function partsOf(trace: TrafficTrace, warmUpMs: number): readonly Part[] {
 type Measured = { readonly name: string; readonly result: TrafficResult };
 
 type Measurement = {
-  /** Ours first, then the known rules with their defaults, then a fleet that never changes. */
+  /** Results of our rule, of the known rules with their defaults, and of a fleet that never changes, in this order. */
   readonly results: readonly Measured[];
   /** Results of the known rules while their own parameters are varied. */
   readonly frontiers: readonly { readonly name: string; readonly points: readonly Point[] }[];
@@ -181,7 +181,7 @@ function report({ results, frontiers, optimum }: Measurement): void {
   }
 }
 
-/** Ours, each known rule as it is and as prompt as ours, and the constant fleet: share of late requests and cost. */
+/** Our rule, each known rule as it is and as prompt as ours, and the constant fleet: share of late requests and cost. */
 function summaryOf({ results, frontiers, optimum }: Measurement): readonly string[] {
   const costOf = ({ gpuHours }: TrafficResult) => rounded(gpuHours / optimum.gpuHours, 2);
   const bothOf = (result: TrafficResult) => `${percent(result.lateShare)} ${costOf(result)}`;

@@ -149,7 +149,7 @@ async function measure(
   play.times.set(name, [...(play.times.get(name) ?? []), seenMs - startMs]);
 }
 
-/** When a search first showed it. */
+/** The time at which a search first showed the change. */
 async function visible(play: Play, name: string, isVisible: (offers: readonly Offer[]) => boolean): Promise<number> {
   const endMs = performance.now() + WAIT_MS;
   while (performance.now() < endMs) {

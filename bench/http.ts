@@ -10,7 +10,7 @@ import { listSingleOffers, seedMachines, seedUsers, type BenchUser } from "./sup
 
 const TEMPLATES_PER_USER = 10;
 
-/** One thing that is asked over and over, and what answers it. */
+/** A request that is sent over and over, and the server that answers it. */
 type Subject = {
   readonly name: string;
   readonly port: number;

@@ -163,7 +163,7 @@ async function measureIdle(pids: Readonly<Record<keyof Idle, number>>, forMs: nu
   return { server: share("server"), agents: share("agents"), postgres: share("postgres") };
 }
 
-/** Everybody is there with everything, and the offers are those that follow from it. */
+/** Checks that all hosts are there with all their instances, and that the offers follow from them. */
 async function audit({ first, options }: Market, server: Asked): Promise<readonly string[]> {
   const { rows } = await first.database.pool.query<{ min_chunk: number; is_connected: boolean; gpus: number }>(`
     select min_chunk, is_connected, (

@@ -94,7 +94,7 @@ async function fillMarket(bench: BenchDatabase, options: Options): Promise<Marke
   return { bench, clock, instances, machines, options };
 }
 
-/** Loops settle up to their limit at a time. */
+/** Settles all runs: a loop settles up to its limit at a time. */
 async function settleAll({ bench: { database }, clock }: Pick<Market, "bench" | "clock">): Promise<number> {
   let lines = 0;
   for (;;) {
@@ -248,7 +248,7 @@ function report({ instances, options, machines }: Market, { heard, settlings, co
   );
 }
 
-/** Everything that was charged follows from the facts, and every account from its transfers. */
+/** Checks that all charges follow from the facts, and all accounts from their transfers. */
 async function auditAll({ bench: { database }, clock, instances }: Market): Promise<readonly string[]> {
   const { checks } = await audit({ database, clock }, { isFull: true });
   const problems = checks.flatMap(({ name, differenceCount, differences }) =>

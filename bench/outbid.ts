@@ -15,7 +15,7 @@ type Options = typeof DEFAULTS;
 
 const AIM_MS = 3_000;
 const CREDIT_DOLLARS = 100_000;
-/** Above every host's minimum. */
+/** A bid above every host's minimum. */
 const BID_DOLLARS_PER_GPU = 0.25;
 const WAIT_MS = 900_000;
 const POLL_MS = 10;
@@ -116,7 +116,7 @@ async function rentAll({ server, load, users, options }: Market, size: number, p
   return result.latenciesMs;
 }
 
-/** On-demand takes every machine whole: each order displaces all bids there at once. */
+/** Rents every machine whole on demand: each order displaces all bids there at once. */
 async function displaceAll(market: Market): Promise<{ readonly round: Round; readonly winnerIds: readonly number[] }> {
   const { server, options } = market;
   const { database } = server;

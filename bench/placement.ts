@@ -108,7 +108,7 @@ function rentFirst(nodes: readonly Node[], order: readonly (readonly [string, st
   };
 }
 
-/** Looks at all machines that have room. */
+/** A policy that looks at all machines with room. */
 function packed(
   nodes: readonly Node[],
   choose: (fitting: readonly number[], free: Int32Array) => number | undefined,

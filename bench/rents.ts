@@ -100,10 +100,10 @@ type Market = {
 
 type Pick = (offers: readonly number[], count: number) => readonly number[];
 
-/** Different offers for all callers. */
+/** Picks different offers for all callers. */
 const pickUniform: Pick = (offers, count) => shuffled(offers).slice(0, count);
 
-/** Most callers want the same few offers, again and again; the others mind their own business. */
+/** Picks the same few offers for most callers, again and again, and others for the rest. */
 const pickContested: Pick = (offers, count) => {
   const mixed = shuffled(offers);
   const hot = mixed.slice(0, Math.max(1, Math.floor(mixed.length * CONTESTED_SHARE)));
@@ -212,7 +212,7 @@ function report(
   );
 }
 
-/** Looks for everything that must never be; also asks again what was answered before, which must give the same bytes. */
+/** Finds states that must never be; also repeats answered requests, which must give the same bytes. */
 async function audit({ server, load, rented, options }: Market): Promise<readonly string[]> {
   const sample = shuffled(rented.map((_, index) => index)).slice(0, options.replays);
   const replayed = sample.flatMap((index) => rented[index] ?? []);

@@ -162,7 +162,7 @@ async function ask({ load, server, options }: World, { name, port, pid }: Subjec
   };
 }
 
-/** One request each, so that this server routes for all endpoints while their workers report. */
+/** Sends one request to each endpoint, so that this server routes for all of them while their workers report. */
 async function routeOnce(server: BenchServer, endpoints: readonly ReportingEndpoint[]): Promise<void> {
   const answers = endpoints.map(async ({ name, key }) => {
     const answer = await fetch(`${server.url}/route/`, {

@@ -19,7 +19,7 @@ const DEFAULTS = { workers: 1_000, requests: 20_000, rounds: 5, connections: 64,
 type Options = typeof DEFAULTS;
 
 const NAME = "bench";
-/** So quick that no worker is ever full, and so far from silence that none has to report. */
+/** The speed of a worker: no worker is ever full, and none is silent so long that it has to report. */
 const PERF = 1e6;
 const FRESH_FOR_MS = 3_600_000;
 const SETTLED_LATER_MS = 6 * 3_600_000;
@@ -39,7 +39,7 @@ export async function run(args: readonly string[]): Promise<void> {
   else console.log("Audit: each request has a number and a worker of its own, and all loads add up.");
 }
 
-/** Over HTTP. Returns what the audit found; `interfere` lets a test plant a mistake before it. */
+/** Measures routes over HTTP. Returns the findings of the audit; `interfere` lets a test plant a mistake before it. */
 export async function measureRoutes(
   options: Options,
   interfere: (given: Given[]) => void = () => {},
@@ -115,7 +115,7 @@ type Subject = {
   readonly given: Given[] | undefined;
 };
 
-/** Many connections for the rate, one alone for the latency; subjects in turn, so that a pause of the machine hits all. */
+/** Measures the rate over many connections and the latency over one; subjects in turn, so that a pause hits all. */
 async function measure(load: LoadGenerator, subjects: readonly Subject[], options: Options) {
   const rounds = new Map<string, Round[]>();
   for (let round = -1; round < options.rounds; round += 1) {
@@ -176,7 +176,7 @@ function report(subjects: readonly Subject[], rounds: ReadonlyMap<string, readon
   console.log(`\nroute: ${rate} of the rate and ${cost} times the CPU of the bare framework\n`);
 }
 
-/** Each number once, also of those that each worker was given; as much stored as was answered. */
+/** Checks that each request number was given once, to workers too, and that as many are stored as were answered. */
 async function audit(server: BenchServer, endpoint: number, given: readonly Given[], workers: number) {
   const problems: string[] = [];
   const numbers = new Set(given.map((one) => one.requestIdx));

@@ -48,7 +48,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Both kinds in turns, so that both meet the same noise. */
+/** Measures both kinds of start in turns, so that both meet the same noise. */
 async function measureStarts(server: BenchServer, image: string, rounds: number): Promise<void> {
   const [berth, engine]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {

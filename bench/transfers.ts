@@ -84,7 +84,7 @@ function httpWay({ port }: BenchServer, load: LoadGenerator, { senders, recipien
   };
 }
 
-/** Each caller makes one transfer after the other. */
+/** Lets each caller make one transfer after the other. */
 function everyCaller(senders: readonly Account[], transfer: (sender: Account) => Promise<void>): Way["run"] {
   return async (forMs) => {
     const latencies: number[] = [];

@@ -11,7 +11,7 @@ export type Job = {
   readonly requests: readonly string[];
   /** Sends the list over and over for so long; undefined sends each request once. */
   readonly repeatMs: number | undefined;
-  /** Each request has a moment of its own, so many a second, from which its latency counts; absent: as fast as it goes. */
+  /** Requests a second, each with a moment of its own from which its latency counts; absent: as fast as it goes. */
   readonly perSecond?: number;
   /** True when answers are handed back, and not only counted. */
   readonly keepsAnswers: boolean;
@@ -53,7 +53,7 @@ class Run {
     return { elapsedMs, count: latencies.length, statuses, latenciesMs: Float64Array.from(latencies), answers, cpuMs };
   }
 
-  /** One connection: the next request goes out when the answer to the last one is complete. */
+  /** Drives one connection: the next request goes out when the answer to the last one is complete. */
   private drive(): Promise<void> {
     return new Promise((resolve, reject) => {
       const socket = connect({ port: this.job.port, host: "127.0.0.1", noDelay: true });

@@ -9,7 +9,7 @@ import { seedMachines, type BenchUser } from "./seed.ts";
 
 const GPUS_PER_HOST = 8;
 const PORT_FIRST = 10_000;
-/** Anywhere on the internet: nobody calls it. */
+/** An address anywhere on the internet, which nobody calls. */
 const ADDRESS = "20.0.0.1";
 const PERF = 100;
 const DISK_GB = 0.25;
@@ -37,7 +37,7 @@ export type ReportingWorker = { readonly id: number; readonly endpointId: number
 export type ReportingEndpoint = { readonly id: number; readonly name: string; readonly key: string };
 type Said = { readonly load: number; readonly count: number; readonly diskGb: number };
 
-/** Endpoints with as many workers each, whose instances run and whose programs have not said anything yet. */
+/** Makes endpoints with equally many workers, whose instances run and whose programs have not reported yet. */
 export async function seedReportingWorkers(
   server: BenchServer,
   user: BenchUser,
@@ -71,7 +71,7 @@ export async function seedReportingWorkers(
   return { endpoints: made, workers: rows };
 }
 
-/** One is made as users do, the others are copies of it. */
+/** Makes the first endpoint as users do, and the others as copies of it. */
 async function seedEndpoints(server: BenchServer, { secret }: BenchUser, count: number) {
   const { pool } = server.database;
   const made = await callApi(server, secret, { method: "POST", path: "/api/v0/endptjobs/", body: GROUP });
@@ -118,7 +118,7 @@ export function readyTexts(workers: readonly ReportingWorker[]): readonly string
   return workers.map((worker) => textOf(worker, { load: 0, count: 0, diskGb: 0 }, { loadtime: 12.5 }));
 }
 
-/** Round after round of all workers. */
+/** Reports of all workers, round after round. */
 export function workingTexts(workers: readonly ReportingWorker[]): readonly string[] {
   return LOADS.flatMap((said) => workers.map((worker) => textOf(worker, { ...said, diskGb: DISK_GB })));
 }

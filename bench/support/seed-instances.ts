@@ -2,7 +2,7 @@ import type pg from "pg";
 import type { MachineId } from "../../server/src/base/ids.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 
-/** One that runs, as its host speaks of it. */
+/** A running instance, as its host reports it. */
 export type SeededInstance = { readonly id: number; readonly machineId: MachineId };
 
 /** One of this many instances has traffic that costs something, which makes two more charge lines. */

@@ -17,7 +17,7 @@ export type LedgerSize = {
   readonly machines: number;
   readonly gpusPerMachine: number;
   readonly renters: number;
-  /** Each instance has two lines for each of them, and two transfers. */
+  /** Charged hours: each instance has two charge lines and two transfers for each of them. */
   readonly hours: number;
   readonly endAt: Date;
 };
@@ -140,7 +140,7 @@ async function dropIndexes(pool: pg.Pool): Promise<readonly string[]> {
   return rows.map(({ definition }) => definition);
 }
 
-/** Balances, counters and clocks as all these charges left them. */
+/** Writes balances, counters and clocks as all these charges left them. */
 async function concludeFacts(pool: pg.Pool, endAt: Date): Promise<void> {
   await pool.query(`
     update ledger_accounts a set balance_nanos = s.amount from (

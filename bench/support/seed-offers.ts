@@ -57,7 +57,7 @@ export async function seedOffers(database: Database, wanted: number): Promise<re
   return ids;
 }
 
-/** No agent stands behind these machines: in a long run the server would rate them by that. */
+/** Keeps the ratings of these machines: they have no agent, by which a server would rate them in a long run. */
 async function keepRatings({ pool }: Database): Promise<void> {
   await pool.query(`
     create or replace function bench_keep_ratings() returns trigger language plpgsql as $$

@@ -1,9 +1,9 @@
 import type pg from "pg";
 import type { Database } from "../../server/src/db/connect.ts";
 
-/** Copied with what is in them, and with their indexes. */
+/** Tables that are copied with their rows and their indexes. */
 const FILLED = ["instances", "instance_tabs", "instance_runs", "ledger_accounts"] as const;
-/** Copied empty, which favours the control. */
+/** Tables that are copied empty, which favours the control. */
 const EMPTY = ["ledger_transfers", "ledger_holds", "charge_lines"] as const;
 
 /** Tables like those of the service, for the control: what was set aside for the sample is there, too. */

@@ -54,7 +54,7 @@ export class SpeakingMachines {
     return this.machines.slice(first, end).map(({ instanceIds }) => JSON.stringify(this.reportOf(instanceIds)));
   }
 
-  /** Says these texts, and waits until what has to be stored of them is. */
+  /** Reports these texts, and waits until the server has stored them. */
   async say(first: number, texts: readonly string[]): Promise<void> {
     const speakers = this.machines.slice(first, first + texts.length);
     for (const [index, { socket }] of speakers.entries()) {

@@ -43,7 +43,7 @@ function completion(path: string, body: object): Row {
 
 const CHAT = { messages: [{ role: "user", content: "Hello" }] };
 
-/** OpenAPI leaves them out. */
+/** Rows of completion routes, which OpenAPI leaves out. */
 export const completionEndpoints = {
   "POST /{endpoint}/v1/chat/completions": completion("/v1/chat/completions", CHAT),
   "POST /{endpoint}/chat/completions": completion("/chat/completions", CHAT),

@@ -92,7 +92,7 @@ async function anAttachedKey(world: World, user: TestCaller): Promise<{ instance
   return { instance, key: idIn(msg) };
 }
 
-/** Instances are named in the path only. */
+/** A row on an instance that only the path names. */
 const onInstance = (needs: Needs, path: (id: string | number) => string, body?: unknown): Row => ({
   ...onObject(needs, "id", instanceId, (id) => at(path(id), body)),
   isForInstanceKeys: true,
@@ -170,7 +170,7 @@ const asHost = (path: string): Row => ({
   },
 });
 
-/** Not every host gives a discount. */
+/** An instance that can be prepaid: its host gives a discount, which not every host does. */
 async function aPrepayableInstance(world: World, user: TestCaller): Promise<number> {
   const id = await instanceId(world, user);
   await world.database.pool.query("update machines set credit_discount_max_permille = 400");
@@ -549,7 +549,7 @@ export const endpoints = {
   ...serverlessEndpoints,
 } satisfies Record<Exclude<Operation, keyof typeof hiddenEndpoints>, Row>;
 
-/** Routes that are described apart, since what goes in or out is no JSON: this list is the whole of them. */
+/** Routes without JSON in or out, which are described apart: this list has all of them. */
 export const hiddenEndpoints = {
   "GET /metrics": plain("admin", "/metrics"),
   ...hiddenPaymentEndpoints,

@@ -22,9 +22,9 @@ const SEARCHES: ReadonlySet<string> = new Set([
   "POST /get_workergroup_logs/",
   "POST /get_autogroup_logs/",
 ]);
-/** After it the key that asked is another one: who asks again with the old one is a stranger, and with the new one new. */
+/** The operation that replaces its caller's key: with the old key a repetition is refused, with the new one it is new. */
 const REPLACES_ITS_KEY = "PUT /api/v0/commands/reset_apikey/";
-/** No account's key is behind these. Each has a name of its own for a repetition, which their own tests repeat. */
+/** Operations without an account's key. Each has a repetition of its own, which its own tests cover. */
 const HAVE_NO_KEY: ReadonlySet<string> = new Set([
   "POST /api/v0/agent/join/",
   "POST /route/",

@@ -9,7 +9,7 @@ import { anInstance, makeWorld, type World } from "./world.ts";
 const CANARY_TEXT = "canary-mass-assignment";
 const CANARY_NUMBER = 987_654_321;
 
-/** Columns of the tables, names of the records, and what reaches into an object's prototype. */
+/** Columns of the tables, names of the records, and names that reach into an object's prototype. */
 const NAMES = [
   ..."id user_id userId owner owner_id creator_id creatorId host_id machine_id instance_id api_key_id key_id".split(
     " ",
@@ -41,7 +41,7 @@ describe("fields that nobody may set", () => {
     for (const cleanup of cleanups.toReversed()) await cleanup();
   });
 
-  /** Names that mean nothing to this operation: what it documents is its own business. */
+  /** Names that mean nothing to this operation: those that it documents are left out. */
   const strangeNames = ({ body, parameters }: ApiOperation) => {
     const known = new Set([...Object.keys(body?.properties ?? {}), ...parameters.map(({ name }) => name)]);
     return NAMES.filter((name) => !known.has(name));

@@ -7,7 +7,7 @@ const PATH = "/api/v0/webhooks/";
 /** An address that is never called, since it is not public. */
 const BODY = { webhook_url: "https://192.0.2.1/hook", event_types: ["client:low_credit"] };
 
-/** Deletes what the user has: there is a limit. */
+/** Deletes the user's webhooks, of which an account may have only some. */
 async function clear(world: World, user: TestCaller): Promise<void> {
   const { webhooks } = await world.done("GET", at(PATH), user);
   for (const { id } of webhooks as readonly { readonly id: number }[]) {

@@ -52,7 +52,7 @@ async function aPayout({ database }: World): Promise<number> {
   return made.rows[0]!.id;
 }
 
-/** Released before, if there was one: a host has one of each kind. */
+/** A hold on the owner's payouts; a host has at most one of each kind. */
 async function aPayoutHold({ database, owner }: World): Promise<number> {
   const hold = { userId: owner.id, kind: "unverified", reason: "No machine is verified." } as const;
   return (await inTransaction(database, (tx) => placePayoutHold(tx, hold))).id;
@@ -60,7 +60,7 @@ async function aPayoutHold({ database, owner }: World): Promise<number> {
 
 const method = { method: "paypal", details: { email: "host@example.com" } };
 
-/** Frozen for as long as it takes: what the others do with the owner's keys comes before and after. */
+/** A freeze of a new account, so that the owner's keys go on working. */
 async function aFreeze(world: World): Promise<number> {
   const somebody = await aCaller(world.database);
   const body = { user: String(somebody.id), reason: "review" };

@@ -157,7 +157,7 @@ function smallId(): fc.Arbitrary<number> {
   return fc.integer({ min: 1, max: 12 });
 }
 
-/** Mostly what the schema asks for, sometimes anything. */
+/** A value for the schema, mostly valid, sometimes any. */
 function valueOf(schema: JsonSchema, name: string, depth = 0): fc.Arbitrary<unknown> {
   const named = BY_NAME[name];
   const typical = named ?? bySchema(schema, depth);

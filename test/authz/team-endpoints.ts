@@ -50,7 +50,7 @@ async function aToken(
   return String(token);
 }
 
-/** Somebody new in the team, who may do nothing there. */
+/** A new member of the team, without any rights there. */
 async function aMember(world: World, team: TestCaller, role: string = NOTHING): Promise<number> {
   // Not by signing up: to hash a password takes longer than all the rest.
   const user = await aCaller(world.database);

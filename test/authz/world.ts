@@ -25,7 +25,7 @@ export type Target = {
   readonly body?: unknown;
   /** Further headers of the request, such as a signature. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is, instead of `body`. */
+  /** The body as it is, instead of `body`. */
   readonly text?: string;
 };
 
@@ -53,7 +53,7 @@ export type World = {
   keyOf(permissions: PermissionDocument | undefined, user?: TestCaller): Promise<string>;
   /** Deletes the keys of the owner that `keyOf` made: an account has room for so many only. */
   forgetKeys(): Promise<void>;
-  /** Another text when any row of any table was written, but for those that each authenticated request may touch. */
+  /** A text that changes with each written row, except in tables that each authenticated request may touch. */
   contents(): Promise<string>;
 };
 
@@ -198,7 +198,7 @@ async function inject(
   };
 }
 
-/** IP history is written for every authenticated request, refused ones included. */
+/** Tables that every authenticated request writes, refused ones included: the IP history. */
 const TOUCHED_BY_EVERY_REQUEST = ["ip_accesses"];
 
 /** A function that tells what the database holds, in words that differ when any row of it does. */

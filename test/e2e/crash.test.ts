@@ -201,13 +201,13 @@ class Market {
     return this.paid.size + this.rented.size;
   }
 
-  /** Keys of requests whose clients do not know what became of them. */
+  /** Keys of requests whose clients do not know the outcome. */
   open(): readonly string[] {
     const isOpen = (key: string) => !this.paid.has(key) && !this.rented.has(key) && !this.refused.has(key);
     return [...this.wishes.keys(), ...this.rents.keys()].filter(isOpen);
   }
 
-  /** Clients that ask for one thing after the other until the server is gone. */
+  /** Clients that send one request after the other until the server is gone. */
   load(random: () => number): { stop(): Promise<void> } {
     let isStopped = false;
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
@@ -374,7 +374,7 @@ class Market {
   }
 }
 
-/** Under which key the ledger keeps a transfer that was asked for with an Idempotency-Key. */
+/** The ledger's key of a transfer that was requested with an Idempotency-Key. */
 function ledgerKeyOf({ key, payer }: Wish): string {
   return `credit_transfer:${createHash("sha256").update(`${payer.keyId} ${key}`).digest("hex")}`;
 }

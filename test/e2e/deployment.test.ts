@@ -9,7 +9,7 @@ import { aRenter, untilUntouched, type Renter } from "../support/renter.ts";
 import { startThisMachine, type ThisMachine } from "../support/this-machine.ts";
 import { until } from "../support/until.ts";
 
-/** As docs/deployments.md shows it, and then the code. */
+/** The entry point that docs/deployments.md shows, which then runs the code. */
 const ENTRY = `#!/bin/sh
 address=$(wget -qO- --header "Authorization: Bearer $CONTAINER_API_KEY" \\
   "$VAST_API_URL/api/v0/deployment/$DEPLOYMENT_ID/download_url/" | sed 's/.*"download_url":"\\([^"]*\\)".*/\\1/')

@@ -26,7 +26,7 @@ const WORKERS_MAX = 3;
 const BENCHMARK_REQUESTS = 5;
 const ANSWERED = 2;
 const CLAIM = UNITS_PER_SECOND * 10;
-/** More than one worker serves, and less than two. */
+/** A load for which one worker is too few, and two are too many. */
 const STEADY_PER_SECOND = UNITS_PER_SECOND * 1.25;
 const STEADY_WORKERS = 2;
 /** A load that lasts for so long is expected to last. */
@@ -285,7 +285,7 @@ describe("endpoint groups on three hosts", () => {
   });
 });
 
-/** Each with 200, none twice, and none more often by those that served them. */
+/** Checks that each request got 200, and none was served twice, by the count of the workers too. */
 function assertAnswered(outcomes: readonly Outcome[], ...partly: readonly string[]): void {
   assert.ok(outcomes.length > 0);
   const wrong = outcomes.filter((outcome) => !("status" in outcome) || outcome.status !== 200);
@@ -296,7 +296,7 @@ function assertAnswered(outcomes: readonly Outcome[], ...partly: readonly string
   if (partly.length === 0) assert.equal(served, outcomes.length);
 }
 
-/** How many workers took requests, after each time that one began or ceased to. */
+/** The number of workers that took requests, after each time that one began or ceased to. */
 function countsTakingRequests(events: readonly EndpointEvent[]): readonly number[] {
   let count = 0;
   return events.flatMap(({ sentence }): readonly number[] => {
@@ -306,7 +306,7 @@ function countsTakingRequests(events: readonly EndpointEvent[]): readonly number
   });
 }
 
-/** Others may stand between them. */
+/** Checks that the texts are found in this order; others may stand between them. */
 function assertInOrder(found: readonly string[], wanted: readonly (string | RegExp)[]): void {
   let from = 0;
   for (const one of wanted) {

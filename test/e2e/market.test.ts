@@ -14,9 +14,9 @@ const HIGHER_BID = 0.3;
 /** The smallest that beats it. */
 const HIGHEST_BID = 0.301;
 
-/** Ends at once when it is told to leave. */
+/** A program that ends at once when it is told to leave. */
 const POLITE = "trap 'exit 0' TERM; while true; do sleep 0.1; done";
-/** Counts, from what its checkpoint has saved on. */
+/** A program that counts on from its saved checkpoint. */
 const COUNTING = [
   "echo started >> /root/starts; n=$(cat /root/saved 2>/dev/null || echo 0)",
   "while true; do n=$((n+1)); echo $n > /root/count; sleep 0.1; done",

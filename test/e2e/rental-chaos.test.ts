@@ -11,16 +11,16 @@ import { startThisMachine, type ThisMachine } from "../support/this-machine.ts";
 import { until } from "../support/until.ts";
 
 const STEPS = Number(process.env["BERTH_CHAOS_STEPS"] ?? 60);
-/** Between two steps somebody looks at the list a few times, so that the next one meets things at any stage. */
+/** The most looks at the list between two steps, so that the next step meets instances at any stage. */
 const LOOKS_MAX = 25;
-/** Refusals that the state of things may well lead to. */
+/** Statuses that the state of an instance may well lead to. */
 const FAIR_STATUSES = new Set([200, 400, 404, 409, 410]);
 
 type Step = (context: {
   readonly machine: ThisMachine;
   readonly renter: Renter;
   readonly pick: <T>(list: readonly T[]) => T;
-  /** One of those rented, or a number that none has. */
+  /** The id of a rented instance, or a number that none has. */
   readonly id: number;
   readonly rented: Set<number>;
 }) => Promise<Answer | void>;
@@ -76,7 +76,7 @@ const STEPS_BY_NAME: Readonly<Record<string, Step>> = {
     await machine.startAgain();
   },
 };
-/** Some are wanted more often than others. */
+/** Names of the steps, some of them several times, so that they are drawn more often. */
 const NAMES = Object.keys(STEPS_BY_NAME).flatMap((name) => (/^(rent|start)$/.test(name) ? [name, name, name] : [name]));
 
 describe("renting at random", () => {

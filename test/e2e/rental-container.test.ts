@@ -8,7 +8,7 @@ import { startThisMachine, type ThisMachine } from "../support/this-machine.ts";
 const GB = 1_000_000_000;
 const EXPOSING = "berth-test/exposing:1";
 const BUSYBOX = "/.berth/busybox";
-/** Each is one token of a docker command line to somebody who hands it on. */
+/** Options that are each one token of a docker command line to a program that hands them on unread. */
 const HOSTILE_OPTIONS = [
   "-e LD_PRELOAD=/tmp/hook.so",
   "-e NVIDIA_VISIBLE_DEVICES=all -e NVIDIA_DRIVER_CAPABILITIES=all -e CUDA_VISIBLE_DEVICES=0",

@@ -15,7 +15,7 @@ import { until } from "../support/until.ts";
 
 const run = promisify(execFile);
 const IMAGE = "berth-test/notebook:1";
-/** Serves what it was started with, without TLS: which files it was to use for that is part of the page. */
+/** A stand-in for Jupyter that serves its start options without TLS: the certificate files are part of the page. */
 const NOTEBOOK = `#!/bin/sh
 mkdir -p /www && echo "$* token=$JUPYTER_TOKEN in=$PWD" > /www/index.html && exec httpd -f -p 8080 -h /www
 `;

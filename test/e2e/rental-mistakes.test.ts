@@ -18,7 +18,7 @@ describe("a rental that cannot work", () => {
   const cleanups: (() => Promise<unknown>)[] = [];
 
   const login = (password: string) => `-u ${REGISTRY_LOGIN.user} -p ${password} ${registry.address}`;
-  /** Milliseconds of all its runs that are billed. */
+  /** Billed milliseconds of all runs of an instance. */
   const runningMs = async (id: number) => {
     const rows = await machine.berth().sql("select running_ms from instance_runs where instance_id = $1", [id]);
     return rows.reduce((sum, row) => sum + Number(row["running_ms"]), 0);
@@ -28,7 +28,7 @@ describe("a rental that cannot work", () => {
     const billedMs = await runningMs(id);
     assert.ok(billedMs < ranMs + 1_000, `${billedMs} ms are billed of ${ranMs}`);
   };
-  /** Rents, waits for the sentence, and sees that it stays so, at no cost, until it is destroyed. */
+  /** Rents, waits for the sentence, and checks that it stays, at no cost, until the instance is destroyed. */
   const fails = async (by: Renter, body: object, sentence: RegExp, status = ["created", "loading"]): Promise<Shown> => {
     const id = await by.rent({ runtype: "args", ...body });
     const instance = await by.untilMessage(id, sentence);

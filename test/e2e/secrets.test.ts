@@ -116,7 +116,7 @@ describe("secrets", () => {
     await removeLabelled("berth.host_key", hostKey);
   });
 
-  /** Each with its name, for messages that must not show it. */
+  /** The secrets by name, for messages that must not show them. */
   const keys = () => ({
     admin: berth.adminKey,
     owner: ownerKey,

@@ -260,7 +260,7 @@ describe("two machines that joined", () => {
   });
 });
 
-/** When its machine's lease ended for certain, and when what it held became free; undefined while it is not. */
+/** The end of its machine's heartbeat lease, and the time at which its GPU grants ended; undefined while one lives. */
 async function fenceOf({ berth }: TwoHosts, instanceId: number) {
   const [row] = await berth.sql(
     `select machines.lease_until_at, max(leases.released_at) as released_at
@@ -297,7 +297,7 @@ async function networkOffer({ berth, renter, a, b, sharedDirectory }: TwoHosts):
   return offers[0].id;
 }
 
-/** Space that both offer on their own disks, by machine. */
+/** Offers of space on the own disks of both hosts, by machine. */
 async function localOffers({ berth, renter, a, b }: TwoHosts): Promise<ReadonlyMap<number, number>> {
   const body = { machine: [a.id, b.id], size: 1, price_disk: 0.1 };
   const answer = await berth.call("POST", "/api/v0/volumes/", { key: berth.adminKey, body });
@@ -309,7 +309,7 @@ async function localOffers({ berth, renter, a, b }: TwoHosts): Promise<ReadonlyM
   return new Map(offers.map((offer: { id: number; machine_id: number }) => [offer.machine_id, offer.id]));
 }
 
-/** Pairs of leases of one device at one time. */
+/** Pairs of GPU grants of one device at one time. */
 function soldTwice({ berth }: TwoHosts) {
   return berth.sql(
     `select one.id, other.id from leases one join leases other on other.device_id = one.device_id and other.id > one.id

@@ -25,7 +25,7 @@ const JSON_BODY = { "content-type": "application/json" };
 type SimulatedOffer = { readonly machine_id: number; readonly is_simulated: boolean };
 const BROWSER_LIMIT_MS = 180_000;
 
-/** One clear message for a person: what was wrong is named, and no inside is shown. */
+/** Asserts one clear message for a person: it names the mistake, and shows no internals. */
 function assertRefused({ code, stdout, stderr }: Ran, expectedCode: number, pattern: RegExp): void {
   const said = `${stdout}${stderr}`.trim();
   assert.equal(code, expectedCode, said);

@@ -11,7 +11,7 @@ export type Clairvoyant = {
   readonly gpuHours: number;
   readonly lateShare: number;
   readonly p99WaitMs: number;
-  /** No plan at all takes fewer: the work itself on workers that are full all the time. */
+  /** The GPU hours of the work itself on workers that are full all the time: no plan takes fewer. */
   readonly workGpuHours: number;
 };
 

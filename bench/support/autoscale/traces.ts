@@ -20,7 +20,7 @@ const REQUESTS_A_DAY_MAX = 60_000;
 /** Times of the conversation trace are rounded to this, and spread over it here. */
 const TICK_MS = 3_000;
 
-/** Clients of which no rule was chosen, by their place among the busiest of a file. */
+/** Clients for which no rule was tuned, by their place among the busiest of a file. */
 const UNSEEN_CLIENTS = [
   ["reasoning", "deepseek-r1_rates_day1", 2],
   ["reasoning", "deepseek-r1_rates_day1", 3],
@@ -78,7 +78,7 @@ export function madeStartTimes(): readonly number[] {
   return Array.from({ length: 200 }, () => 23_000 * Math.exp(0.35 * normal(random)));
 }
 
-/** Traffic that drifts, bursts and pauses, for where no trace is at hand. */
+/** Traffic that drifts, bursts and pauses, for machines without a recorded trace. */
 export function madeTrace(seconds: number, seed = "traffic"): TrafficTrace {
   const random = seededRandom(seed);
   const arrivals: Arrival[] = [];

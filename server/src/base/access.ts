@@ -1,7 +1,7 @@
 import { forbidden, type AppError } from "./errors.ts";
 import type { Constraints, Identity, PermissionCategory } from "./identity.ts";
 
-/** Who may call a route and what its calls are called in permission documents, limits and the audit log. */
+/** The callers of a route, and the name of its calls in permission documents, limits and the audit log. */
 export type RouteAccess = {
   /** `api.<resource>.<action>`, unique per route except for aliases. */
   readonly operation: string;
@@ -23,7 +23,7 @@ export type RouteAccess = {
   readonly isKeyInBody?: true;
   /** Set on a DELETE that gives credit to another account, so that a frozen account may not call it. */
   readonly movesMoney?: true;
-  /** Which limit of the configuration applies; `default` when absent. */
+  /** The limit of the configuration that applies; `default` when absent. */
   readonly limit?: LimitName;
 };
 

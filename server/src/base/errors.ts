@@ -34,7 +34,7 @@ export type ErrorDetails = {
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly kind: ErrorKind;
-  /** Stable and machine-readable; listed in `docs/errors.md`. */
+  /** The stable, machine-readable code; listed in `docs/errors.md`. */
   readonly code: string;
   readonly publicMessage: string;
   readonly extra: Readonly<Record<string, unknown>>;
@@ -52,7 +52,7 @@ export class AppError extends Error {
   }
 }
 
-/** Bad input. `field` names what was wrong, as the caller spelled it. */
+/** Bad input. `field` names the faulty field, as the caller spelled it. */
 export function invalid(field: string, message: string, code = "invalid_args", details: ErrorDetails = {}): AppError {
   return new AppError("invalid", code, message, { ...details, extra: { field, ...details.extra } });
 }
@@ -65,7 +65,7 @@ export function forbidden(message: string, code = "not_authorized", details: Err
   return new AppError("forbidden", code, message, details);
 }
 
-/** Absent, or not the caller's: both look the same. */
+/** An object that is absent, or not the caller's: both look the same. */
 export function notFound(code: string, message: string, details: ErrorDetails = {}): AppError {
   return new AppError("not_found", code, message, details);
 }

@@ -80,7 +80,7 @@ export function hashLink(before: FactHead, madeAt: Date, texts: readonly string[
   return { number, sha256: hash.digest("hex") };
 }
 
-/** Signs for the server, by keys that follow from its secret: who has the database alone cannot. */
+/** Signs for the server, by keys that follow from its secret: somebody who has only the database cannot. */
 export type FactSigner = {
   /** The public key for checks of signatures: Ed25519, base64url. */
   readonly publicKey: string;

@@ -62,7 +62,7 @@ export function compileSort<Row>(keys: readonly SortKey[], columns: Columns<Row>
   };
 }
 
-/** Negative, zero or positive. Both are of one type; texts compare by code point, as the C collation does. */
+/** Negative, zero or positive, for two values of one type. Texts compare by code point, as the C collation does. */
 export function compareScalars(left: Exclude<FilterScalar, null>, right: Exclude<FilterScalar, null>): number {
   if (typeof left === "string" && typeof right === "string") return compareTexts(left, right);
   const [a, b] = [Number(left), Number(right)];
