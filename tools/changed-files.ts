@@ -6,7 +6,7 @@ const MAIN_BRANCHES = ["origin/HEAD", "origin/main", "main"];
 export type Change = {
   /** The commit that the tree is compared with, in short. */
   readonly base: string;
-  /** Files that differ from it or are new, from the root with slashes; those that are gone are left out. */
+  /** Files that differ from the branch or are new, from the root with slashes; deleted files are left out. */
   readonly files: readonly string[];
 };
 

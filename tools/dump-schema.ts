@@ -24,7 +24,7 @@ async function generate(): Promise<Readonly<Record<string, string>>> {
   };
 }
 
-/** Applies the migrations to a database of their own and reads what came of it. */
+/** Applies the migrations to a database of their own and reads the resulting schema. */
 async function readMigratedCatalog(directory: string): Promise<Catalog> {
   const server = await findOrStartTestPostgres();
   const name = `dump_${crypto.randomUUID().replaceAll("-", "")}`;

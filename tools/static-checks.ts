@@ -10,7 +10,7 @@ import { tidy } from "./tidy.ts";
 export type CheckResult = { readonly isFine: boolean; readonly output: string };
 export type Check = { readonly name: string; readonly run: () => Promise<CheckResult> };
 
-/** Each writes files that are in the repository, and with `--check` says whether they are what it would write. */
+/** Generators of files that are in the repository: with `--check` each says whether its files are up to date. */
 const GENERATORS = ["tools/dump-schema.ts", "tools/generate-openapi.ts", "tools/generate-sdk.ts"];
 const NODE_OPTIONS = ["--disable-warning=ExperimentalWarning"];
 /** The compiler's memory between runs. A file is checked again when it, or the type of something it uses, has changed. */
@@ -73,7 +73,7 @@ export function startChecks(checks: readonly Check[]): readonly RunningCheck[] {
   });
 }
 
-/** Prints each check when it is done, in their order: what a tool said only where it found something. */
+/** Prints each check when it is done, in their order; a tool's output only when it found something. */
 export async function showChecks(running: readonly RunningCheck[]): Promise<boolean> {
   let isAllFine = true;
   for (const each of running) {

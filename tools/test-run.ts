@@ -6,7 +6,7 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 
 const ROOT = path.join(import.meta.dirname, "..");
-/** Each test process loads them first, in this order. */
+/** Modules that each test process loads first, in this order. */
 const PRELOADED = [
   import.meta.resolve("../test/support/untracked-promises.ts"),
   import.meta.resolve("../test/support/seed.ts"),
@@ -19,9 +19,9 @@ export const NO_TESTS: Counts = { passed: 0, failed: 0, skipped: 0 };
 type Write = (text: string) => void;
 
 export type TestRun = {
-  /** Absolute, or below the root of the repository. The files of one group share a process. */
+  /** Groups of files, absolute or below the root of the repository. The files of one group share a process. */
   readonly groups: readonly (readonly string[])[];
-  /** How many groups run at once. */
+  /** The number of groups that run at once. */
   readonly concurrency: number;
   /** The limit of one test; a test that takes longer fails. */
   readonly timeoutMs: number;
@@ -102,7 +102,7 @@ export async function runLanes(lanes: readonly TestRun[]): Promise<Counts> {
   return outcomes.map(({ counts }) => counts).reduce(addCounts, NO_TESTS);
 }
 
-/** Keeps what is written until it may be shown, and passes on at once what comes after that. */
+/** Keeps a report's text until it may be shown, and passes later text on at once. */
 function heldReport() {
   let held: string[] | undefined = [];
   return {

@@ -21,7 +21,7 @@ const ROOMS = ["protocol", "tunnel", "server", "agent", "sdk", "worker", "cli", 
  */
 const TIMEOUT_MS = 3_600_000;
 const END_TO_END_AT_ONCE = 2;
-/** Files below these may share a process with others below the same one. */
+/** Rooms whose files may share a process with others of the same room. */
 const SHARED_ROOMS = ["server/src/domains/", "server/src/http/", "server/src/db/", "server/src/base/", "agent/src/"];
 /**
  * Test files that share a process in a whole run. To load the server and to assemble it for the first time takes almost a

@@ -25,7 +25,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   errorCodes,
 };
 
-/** What all rules have to say about these files. `root` is where they lie on this machine, which none may mention. */
+/** The complaints of all rules about these files. `root` is where they lie on this machine, which none may mention. */
 export function tidy(files: readonly SourceFile[], root: string): readonly Complaint[] {
   return Object.values(rules).flatMap((rule) => rule(files, root));
 }

@@ -22,17 +22,17 @@ export type Freeze = {
   readonly reason: string;
 };
 
-/** Who is calling, resolved from the key of a request. */
+/** The caller, resolved from the key of a request. */
 export type Identity = {
   /** The account that the key acts as, and that pays: a person's own, or a team's. */
   readonly userId: UserId;
   readonly apiKeyId: ApiKeyId;
-  /** Set for the key of a team: the member who holds it. */
+  /** The member who holds the key, when it is the key of a team. */
   readonly memberId: UserId | undefined;
   readonly isAdmin: boolean;
   /** Rights of the key, within the role of its user in a team; undefined grants all rights of the user. */
   readonly permissions: PermissionDocument | undefined;
-  /** Set for the key inside a container: it may touch this instance and nothing else. */
+  /** The instance that the key lies in: it may touch this instance and nothing else. */
   readonly instanceId: InstanceId | undefined;
   /** The open freeze of the account; absent while there is none. */
   readonly freeze?: Freeze | undefined;

@@ -8,7 +8,7 @@ export type MicroBatcherOptions<Request, Response> = {
    */
   readonly run: (batch: readonly Request[]) => Promise<readonly Response[]>;
   readonly maxBatch: number;
-  /** Waits before each batch, so that there is more in it: for requests that are many and in no hurry. */
+  /** Waits before each batch to make it larger: for requests that are many and in no hurry. */
   readonly gather?: () => Promise<void>;
 };
 

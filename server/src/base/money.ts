@@ -48,13 +48,13 @@ export function toDollars(amount: bigint): number {
   return Number(formatDollars(amount));
 }
 
-/** `value × numerator ÷ denominator`, rounded down: what a customer owes is never rounded up. */
+/** `value × numerator ÷ denominator`, rounded down: a customer's debt is never rounded up. */
 export function mulDivFloor(value: bigint, numerator: bigint, denominator: bigint): bigint {
   invariant(value >= 0n && numerator >= 0n && denominator > 0n, "mulDivFloor takes non-negative operands");
   return (value * numerator) / denominator;
 }
 
-/** `value × numerator ÷ denominator`, rounded up: what must be kept back to be certain that a charge is covered. */
+/** `value × numerator ÷ denominator`, rounded up: money set aside must surely cover the charge. */
 export function mulDivCeil(value: bigint, numerator: bigint, denominator: bigint): bigint {
   invariant(value >= 0n && numerator >= 0n && denominator > 0n, "mulDivCeil takes non-negative operands");
   return (value * numerator + denominator - 1n) / denominator;
@@ -92,7 +92,7 @@ export function roundToTotal(parts: readonly bigint[], unitNanos: bigint, totalN
   return floors.map((floor, index) => (isRaised.has(index) ? floor + unitNanos : floor));
 }
 
-/** Rounded towards minus infinity, unlike the division of the language. */
+/** A division rounded towards minus infinity, unlike the language's own. */
 function floorDiv(value: bigint, divisor: bigint): bigint {
   const quotient = value / divisor;
   return value < 0n && quotient * divisor !== value ? quotient - 1n : quotient;

@@ -14,7 +14,7 @@ const text6 = (address: bigint) =>
     .map((group) => group.toString(16))
     .join(":");
 
-/** Written out by hand from the registries of special-purpose addresses, as numbers. */
+/** Special-purpose blocks as numbers, written out by hand from the registries. */
 const SPECIAL_4: readonly Block[] = [
   [v4("0.0.0.0"), 8],
   [v4("10.0.0.0"), 8],
@@ -105,7 +105,7 @@ test("a text that is no address, or names an interface, is not public", () => {
   assert.ok(isPublicAddress("8.8.8.8") && isPublicAddress("2606:4700::1111"));
 });
 
-test("who has an IPv6 network is one caller with all its addresses, however they are written", () => {
+test("all addresses of an IPv6 network are one caller, in any spelling", () => {
   const bits = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n });
   fc.assert(
     fc.property(bits, bits, bits, (network, one, other) => {

@@ -19,7 +19,7 @@ test("an encrypted text opens in its context, and no part of it shows", () => {
   );
 });
 
-test("it opens in no other context, and under no other secret", () => {
+test("an encrypted text opens in no other context, and under no other secret", () => {
   const other = createSealer(Buffer.alloc(32, "two"), randomBytes);
   fc.assert(
     fc.property(text, text, text, (value, context, elsewhere) => {

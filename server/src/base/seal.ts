@@ -6,7 +6,7 @@ import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
  * `secret 7 HF_TOKEN`: a text that is moved to another row does not open.
  */
 export type Sealer = {
-  /** Each time another text, for the same input too. */
+  /** Encrypts a text; each time the result differs, for equal texts too. */
   readonly seal: (text: string, context: string) => string;
   /**
    * The text that was sealed; undefined when it was sealed under another secret or for another context, or was changed.
@@ -15,7 +15,7 @@ export type Sealer = {
   readonly open: (stored: string, context: string) => string | undefined;
 };
 
-/** Names the way of sealing: AES-256-GCM, a random nonce, its tag, the ciphertext, in base64url. */
+/** The name of the cipher before each text: AES-256-GCM, with a random nonce, its tag and the ciphertext in base64url. */
 const PREFIX = "sealed1:";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -34,7 +34,7 @@ export function createSealer(secret: Buffer, random: (byteCount: number) => Buff
       if (!stored.startsWith(PREFIX)) return stored;
       const text = stored.slice(PREFIX.length);
       const sealed = Buffer.from(text, "base64url");
-      // Not every bit of the last character counts, and what is none of the alphabet is skipped: that is a change, too.
+      // Base64url ignores some bits of the last character, and characters outside its alphabet: a change there is one, too.
       if (sealed.length < NONCE_BYTES + TAG_BYTES || sealed.toString("base64url") !== text) return undefined;
       const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES));
       decipher.setAAD(Buffer.from(context, "utf8"));
@@ -43,7 +43,7 @@ export function createSealer(secret: Buffer, random: (byteCount: number) => Buff
         const opened = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
         return Buffer.concat([opened, decipher.final()]).toString("utf8");
       } catch {
-        // The one thing that fails here is the tag, and callers are told of it by what is returned.
+        // Only the tag can fail here, and the return value tells callers so.
         return undefined;
       }
     },

@@ -19,7 +19,7 @@ test("a key announced during a read is read once more", async () => {
   assert.deepEqual(reads, [[1, 2], [2]]);
 });
 
-test("one that is stopped ends although it cannot read, and reads nothing more", async () => {
+test("a stopped mirror ends although it cannot read, and reads nothing more", async () => {
   let attempts = 0;
   const mirror = aMirror(async () => {
     attempts += 1;

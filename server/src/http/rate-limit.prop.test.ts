@@ -40,7 +40,7 @@ test("a client that stays at its rate is never refused, and one that waits as to
   );
 });
 
-test("one identity's requests do not count against another's", () => {
+test("requests of one identity do not count against another", () => {
   const limiter = new RateLimiter();
   const limit = { perSecond: 1, burst: 1 };
   assert.ok(limiter.take("a", limit, 0).allowed);

@@ -186,7 +186,7 @@ test("a shell and a notebook are reached through a server to which the agent of 
 /** The most connections of one port that wait until the host has come with their tunnels; more are refused. */
 const AT_ONCE = 64;
 
-test("as many connections at once as a port lets wait keep apart", async (t) => {
+test("connections up to the limit of a port get their own answers when they come at once", async (t) => {
   const { port, service, app } = await aNotebook(t, (socket) => socket.pipe(socket));
   const answers = await Promise.all(
     Array.from({ length: AT_ONCE }, async (_, index) => {
@@ -263,7 +263,7 @@ test("a client that goes away takes its connection inside along, and a program t
   await once(other, "close");
 });
 
-test("while nobody answers inside, or the host is away, a client is let go without a word", async (t) => {
+test("a client is disconnected without a word while no program answers inside, or the host is away", async (t) => {
   const made = await aNotebook(t, () => {});
   made.service.server.close();
   const refused = await dial(made.port);
@@ -347,7 +347,7 @@ test("when an instance has ended its ports are closed, and the pair that rested 
   assert.equal((await show(app, user, next)).ssh_port, port === first ? second : first);
 });
 
-test("with all pairs taken an instance is made without one", async (t) => {
+test("an instance is made without a pair of ports when all pairs are taken", async (t) => {
   const { app, host, user } = await world(t, { pairs: 1 });
   const [first, second] = [await rent(app, user, host), await rent(app, user, host)];
   assert.notEqual((await show(app, user, first)).ssh_port, 0);
