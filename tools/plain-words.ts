@@ -6,7 +6,7 @@ import path from "node:path";
 import { readTree, type Complaint, type SourceFile } from "./source-files.ts";
 
 const LIST = "tools/plain-words.json";
-/** Migrations stay as they ran, generated files follow their source, and these two files name what they refuse. */
+/** Migrations stay as they ran, generated files follow their source, and the others name what they refuse. */
 const EXEMPT =
   /^server\/(migrations\/|openapi\.json|schema\.sql)|^sdk\/src\/operations\.ts$|^tools\/(plain-words|tidy)\b/;
 /** Openings without a subject: "What is found" instead of "Offers that match a search". */
