@@ -15,8 +15,6 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, beforeEach, test } from "node:test";
-import { countUnplain } from "./plain-words.ts";
-import { readTree } from "./source-files.ts";
 import { codesIn } from "./tidy.ts";
 
 const checkout = path.resolve(import.meta.dirname, "..");
@@ -42,7 +40,6 @@ before(() => {
     "server/src/base/twice.ts",
     'import { answer } from "./answer.ts";\n\nexport const twice: number = answer + answer;\n',
   );
-  write("tools/plain-words.json", JSON.stringify(countUnplain(readTree(root)), null, 2) + "\n");
   linkModules();
   git("init", "--quiet", "--initial-branch=main");
   commit("the main branch");

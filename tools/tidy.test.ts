@@ -55,7 +55,6 @@ const found: Readonly<Record<string, readonly Example[]>> = {
     { path: "server/src/base/a.test.ts", text: 'test("what is asked twice is done once", () => {});' },
     { path: "docs/a.md", text: "# A\n\nWhoever rents pays." },
     { path: "docs/a.md", text: "# A\n\nThe renter sees his bill." },
-    { path: "tools/plain-words.json", text: '{ "docs/gone.md": 1 }' },
   ],
   fileNames: [
     { path: "server/src/domains/supply/hosts/agentGateway.ts", text: "" },
