@@ -240,6 +240,12 @@ const domainFiles = [
     `^server/src/domains/(?!$1/)(${Object.keys(DOMAINS).join("|")})/${NO_DOOR}`,
   ),
   forbid(
+    "doors-have-one-consumer",
+    "A door called for-X.ts serves the domain X alone; what several use is in index.ts.",
+    "^server/src/(domains/people/|domains/supply/|domains/rental/|domains/money/|domains/|)([^/]+)/",
+    "^server/src/domains/.+/for-(?!$2\\.ts$)[a-z-]+\\.ts$",
+  ),
+  forbid(
     "assembly-uses-doors",
     "main.ts and assembly/ see a domain's doors, nothing behind them.",
     "^server/src/([^/]+\\.ts$|assembly/)",

@@ -1,6 +1,7 @@
 // How long a change of a host takes until searches over HTTP show it, on a market of many other offers.
 import { systemClock } from "../server/src/base/clock.ts";
-import { issueAgentToken, MARKET_CHANNEL, notifyMachines } from "../server/src/domains/supply/hosts/index.ts";
+import { issueAgentToken, MARKET_CHANNEL } from "../server/src/domains/supply/hosts/for-assembly.ts";
+import { notifyMachines } from "../server/src/domains/supply/hosts/for-instances.ts";
 import { withTransaction } from "../server/src/db/transaction.ts";
 import { FakeHost } from "../test/support/fake-host.ts";
 import { readNumbers } from "./support/arguments.ts";

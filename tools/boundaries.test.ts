@@ -69,6 +69,7 @@ const planted: readonly (readonly [rule: string, file: string, specifier: string
   ["http-stays-at-the-edge", `${supply}/hosts/service.ts`, "../../../http/server.ts"],
   ["http-stays-at-the-edge", `${supply}/hosts/service.ts`, "fastify"],
   ["domains-have-one-door", `${supply}/market/service.ts`, "../hosts/service.ts"],
+  ["doors-have-one-consumer", "server/src/assembly/app.ts", "../domains/supply/hosts/for-market.ts"],
   ["assembly-uses-doors", "server/src/assembly/app.ts", "../domains/supply/hosts/service.ts"],
   ["stores-are-the-bottom", `${supply}/hosts/store.ts`, "./service.ts"],
   ["services-know-no-routes", `${supply}/hosts/views.ts`, "./routes.ts"],
@@ -95,12 +96,11 @@ for (const [rule, file, specifier] of planted) {
 test("allowed imports give no complaint", async () => {
   const complaints = await check({
     ...ground,
-    "server/src/assembly/app.ts":
-      'import "../domains/supply/hosts/index.ts";\nimport "../domains/supply/hosts/for-market.ts";\n',
+    "server/src/assembly/app.ts": 'import "../domains/supply/hosts/index.ts";\n',
     [`${supply}/hosts/routes.ts`]: 'import "../../../http/server.ts";\nimport "./service.ts";\n',
     [`${supply}/hosts/service.ts`]: 'import "./store.ts";\nimport type { a } from "../../../http/server.ts";\n',
     [`${supply}/hosts/store.ts`]: 'import "kysely";\nimport "../../../db/transaction.ts";\n',
-    [`${supply}/market/service.ts`]: 'import "../hosts/index.ts";\nimport "./rules/allocation.ts";\n',
+    [`${supply}/market/service.ts`]: 'import "../hosts/for-market.ts";\nimport "./rules/allocation.ts";\n',
     [`${supply}/market/rules/allocation.ts`]:
       'import "../../../../base/clock.ts";\nimport type { a } from "../store.ts";\n',
     "server/src/base/clock.test.ts":

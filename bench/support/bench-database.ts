@@ -8,7 +8,7 @@ import { connect, type Database } from "../../server/src/db/connect.ts";
 import { startEmbeddedPostgres } from "../../server/src/db/embedded/postgres.ts";
 import { migrate } from "../../server/src/db/migrate.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { bootstrapAdmin } from "../../server/src/domains/people/accounts/index.ts";
+import { bootstrapAdmin } from "../../server/src/domains/people/accounts/for-assembly.ts";
 import { processorMsWithChildren } from "./processes.ts";
 import { copyFreshData } from "../../test/support/fresh-data.ts";
 import { aFactKeeper } from "../../test/support/facts.ts";

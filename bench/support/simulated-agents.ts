@@ -4,7 +4,7 @@ import { systemClock } from "../../server/src/base/clock.ts";
 import { asId, type UserId } from "../../server/src/base/ids.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import type { Database } from "../../server/src/db/connect.ts";
-import { issueAgentToken } from "../../server/src/domains/supply/hosts/index.ts";
+import { issueAgentToken } from "../../server/src/domains/supply/hosts/for-assembly.ts";
 import { endProcess } from "./berth-server.ts";
 
 const MAIN = path.join(import.meta.dirname, "../../agent/src/main.ts");

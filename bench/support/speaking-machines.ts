@@ -7,7 +7,7 @@ import type { MachineId } from "../../server/src/base/ids.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import { AgentSession } from "../../server/src/domains/supply/hosts/sessions/agent-session.ts";
 import { heartbeatMs, LEASE_MS } from "../../server/src/domains/supply/hosts/service.ts";
-import { GATHER_MS, ReportRecorder } from "../../server/src/domains/rental/instances/index.ts";
+import { GATHER_MS, ReportRecorder } from "../../server/src/domains/rental/instances/for-assembly.ts";
 import type { ManualClock } from "../../test/support/manual-clock.ts";
 import type { SeededInstance } from "./seed-instances.ts";
 

@@ -9,7 +9,7 @@ import { createLog } from "../../server/src/base/log.ts";
 import type { Database, DatabaseConfig } from "../../server/src/db/connect.ts";
 import { listen } from "../../server/src/db/listener.ts";
 import { deleteApiKeysNamed } from "../../server/src/domains/people/accounts/keys/store.ts";
-import { NO_PAYMENTS } from "../../server/src/domains/money/payments/index.ts";
+import { NO_PAYMENTS } from "../../server/src/domains/money/payments/for-assembly.ts";
 import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../support/fixtures.ts";
 import { NO_LIMITS, type TestAnswer } from "../support/http.ts";

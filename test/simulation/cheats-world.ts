@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { asId, type EndpointGroupId, type UserId } from "../../server/src/base/ids.ts";
 import { STOP_SECONDS } from "../../server/src/base/stop-times.ts";
 import { audit, type AuditReport } from "../../server/src/domains/money/audit/audit-service.ts";
-import { NO_PAYMENTS } from "../../server/src/domains/money/payments/index.ts";
+import { NO_PAYMENTS } from "../../server/src/domains/money/payments/for-assembly.ts";
 import { soon, testApp, type TestApp } from "../support/app.ts";
 import { aCaller, type TestCaller } from "../support/fixtures.ts";
 import type { TestAnswer, TestCall } from "../support/http.ts";

@@ -4,7 +4,7 @@ import { createSealer, type Sealer } from "../../server/src/base/seal.ts";
 import type { UserId } from "../../server/src/base/ids.ts";
 import { nanos, ZERO, type Nanos } from "../../server/src/base/money.ts";
 import type { Database } from "../../server/src/db/connect.ts";
-import { accountRoutes } from "../../server/src/domains/people/accounts/index.ts";
+import { accountRoutes } from "../../server/src/domains/people/accounts/for-assembly.ts";
 import type { QueueMail } from "../../server/src/domains/notifications/index.ts";
 import { testHttp, type TestHttp } from "./http.ts";
 

@@ -8,15 +8,20 @@ import type { PermissionDocument } from "../../server/src/base/identity.ts";
 import { createLog, type Log } from "../../server/src/base/log.ts";
 import { createSealer, type Sealer } from "../../server/src/base/seal.ts";
 import { listen } from "../../server/src/db/listener.ts";
-import { disconnectServers, issueAgentToken, setPriceCeilings } from "../../server/src/domains/supply/hosts/index.ts";
+import {
+  disconnectServers,
+  issueAgentToken,
+  setPriceCeilings,
+} from "../../server/src/domains/supply/hosts/for-assembly.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { setTrafficRules } from "../../server/src/domains/rental/instances/index.ts";
+import { setTrafficRules } from "../../server/src/domains/rental/instances/for-assembly.ts";
 import { auditLedger, balanceOf, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
 import type { NotificationSettings } from "../../server/src/assembly/notification-parts.ts";
 import { nanos } from "../../server/src/base/money.ts";
 import type { PriceCeilings } from "../../server/src/base/price-ceilings.ts";
-import { setMarketRules, type MarketRules } from "../../server/src/domains/supply/market/index.ts";
-import { NO_PAYMENTS, type PaymentSettings } from "../../server/src/domains/money/payments/index.ts";
+import { setMarketRules } from "../../server/src/domains/supply/market/for-assembly.ts";
+import type { MarketRules } from "../../server/src/domains/supply/market/for-instances.ts";
+import { NO_PAYMENTS, type PaymentSettings } from "../../server/src/domains/money/payments/for-assembly.ts";
 import { admitStart, enterServer, SAY_ALIVE_LOOP, ThisServer } from "../../server/src/domains/servers/index.ts";
 import { FakeHost, type FakeHostOptions } from "./fake-host.ts";
 import { aCaller, aUser, inTransaction, type TestCaller } from "./fixtures.ts";

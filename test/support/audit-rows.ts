@@ -1,7 +1,8 @@
 // More for an audit to look at: what went back of a payment, and sums of days.
 import { nanos } from "../../server/src/base/money.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { creditOf, earningsOf, LOSSES, postTransfers, STRIPE } from "../../server/src/domains/money/ledger/index.ts";
+import { creditOf, earningsOf, LOSSES, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
+import { STRIPE } from "../../server/src/domains/money/ledger/for-payments.ts";
 import { addUpCharges } from "../../server/src/domains/money/charging/days/charge-day-store.ts";
 import { HOUR_MS, type AuditWorld } from "./audit-world.ts";
 

@@ -5,7 +5,8 @@ import { nanos } from "../../server/src/base/money.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import { withTransaction, type Tx } from "../../server/src/db/transaction.ts";
 import { creditOf, ISSUANCE, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
-import type { AccountRef, TransferRequest } from "../../server/src/domains/money/ledger/index.ts";
+import type { AccountRef } from "../../server/src/domains/money/ledger/for-payments.ts";
+import type { TransferRequest } from "../../server/src/domains/money/ledger/index.ts";
 
 /** Users without anything, for money to move between. */
 export async function makeUsers(pool: pg.Pool, count: number): Promise<readonly UserId[]> {

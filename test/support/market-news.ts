@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { TestContext } from "node:test";
 import pg from "pg";
-import { MARKET_CHANNEL } from "../../server/src/domains/supply/hosts/index.ts";
+import { MARKET_CHANNEL } from "../../server/src/domains/supply/hosts/for-assembly.ts";
 import type { TestDatabase } from "./postgres.ts";
 
 const BARRIER_CHANNEL = "test_market_barrier";

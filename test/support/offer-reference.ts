@@ -5,12 +5,11 @@ import { toDollars } from "../../server/src/base/money.ts";
 import {
   availableCount,
   diskBytesOf,
-  isOpen,
   minBidNanos,
   shareOf,
-  type OfferRecord,
-  type SearchCaller,
-} from "../../server/src/domains/supply/market/index.ts";
+} from "../../server/src/domains/supply/market/for-instances.ts";
+import { isOpen, type SearchCaller } from "../../server/src/domains/supply/market/index.ts";
+import type { OfferRecord } from "../../server/src/domains/supply/market/for-assembly.ts";
 import { discountPpm } from "../../server/src/domains/supply/market/rules/discount.ts";
 import { OFFER_COLUMNS } from "../../server/src/domains/supply/market/search/rules/offer-columns.ts";
 import { driverNumber, type OfferedMachine } from "../../server/src/domains/supply/market/search/rules/offer-fields.ts";

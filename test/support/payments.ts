@@ -4,7 +4,11 @@ import type { TestContext } from "node:test";
 import { createLog } from "../../server/src/base/log.ts";
 import { createSealer } from "../../server/src/base/seal.ts";
 import { auditLedger, balanceOf } from "../../server/src/domains/money/ledger/index.ts";
-import { paymentLoops, paymentRoutes, type PaymentProvider } from "../../server/src/domains/money/payments/index.ts";
+import {
+  paymentLoops,
+  paymentRoutes,
+  type PaymentProvider,
+} from "../../server/src/domains/money/payments/for-assembly.ts";
 import { createOfflineProvider } from "../../server/src/domains/money/payments/provider/offline-provider.ts";
 import { createStripeProvider } from "../../server/src/domains/money/payments/provider/stripe/stripe-provider.ts";
 import { aCaller, type TestCaller } from "./fixtures.ts";

@@ -5,9 +5,9 @@ import type { Identity } from "../../server/src/base/identity.ts";
 import { createLog } from "../../server/src/base/log.ts";
 import { createSealer } from "../../server/src/base/seal.ts";
 import { listen } from "../../server/src/db/listener.ts";
-import { MARKET_CHANNEL } from "../../server/src/domains/supply/hosts/index.ts";
+import { MARKET_CHANNEL } from "../../server/src/domains/supply/hosts/for-assembly.ts";
 import { OrderDesk } from "../../server/src/domains/rental/instances/index.ts";
-import { OfferTable, searchOffers, type OfferRecord } from "../../server/src/domains/supply/market/index.ts";
+import { OfferTable, searchOffers, type OfferRecord } from "../../server/src/domains/supply/market/for-assembly.ts";
 import type { TestApp } from "./app.ts";
 
 export type Shop = {

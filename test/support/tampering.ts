@@ -11,7 +11,9 @@ import { issueStatements } from "../../server/src/domains/money/invoices/account
 import { issueInvoices } from "../../server/src/domains/money/invoices/documents/document-service.ts";
 import { grantCredit } from "../../server/src/domains/money/invoices/grants.ts";
 import { UNNAMED_SELLER } from "../../server/src/domains/money/invoices/index.ts";
-import { creditOf, earningsOf, PAYOUTS, postTransfers, putCap } from "../../server/src/domains/money/ledger/index.ts";
+import { creditOf, earningsOf, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
+import { PAYOUTS } from "../../server/src/domains/money/ledger/for-payments.ts";
+import { putCap } from "../../server/src/domains/money/ledger/for-limits.ts";
 import { bookCorrection } from "../../server/src/domains/money/payments/corrections/correction-service.ts";
 import { endPayout, insertPayout } from "../../server/src/domains/money/payments/payouts/payout-store.ts";
 import { HOUR_MS, type AuditWorld } from "./audit-world.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { asId, type EndpointGroupId, type InstanceId, type WorkerGroupId } from "../../server/src/base/ids.ts";
-import { instanceKeyMaker, OrderDesk, workerTokenOf } from "../../server/src/domains/rental/instances/index.ts";
-import { searchOffers } from "../../server/src/domains/supply/market/index.ts";
+import { instanceKeyMaker, workerTokenOf } from "../../server/src/domains/rental/instances/for-assembly.ts";
+import { OrderDesk } from "../../server/src/domains/rental/instances/index.ts";
+import { searchOffers } from "../../server/src/domains/supply/market/for-assembly.ts";
 import { Autoscaler, type AutoscalerPorts } from "../../server/src/domains/serverless/autoscaling/autoscale-service.ts";
 import type { Action, Decision, Situation } from "../../server/src/domains/serverless/autoscaling/rules/types.ts";
 import type { TestApp } from "./app.ts";

@@ -20,7 +20,6 @@ import {
   flagSenseless,
   hashToken,
   listRevoked,
-  lockMachines,
   markDisconnected,
   recordClone,
   senselessFacts,
@@ -30,17 +29,18 @@ import {
   type LastWord,
   type ProofMaker,
   type PublishedAddresses,
-} from "../domains/supply/hosts/index.ts";
+} from "../domains/supply/hosts/for-assembly.ts";
+import { lockMachines } from "../domains/supply/hosts/index.ts";
 import {
   followDevices,
   loadDesiredSets,
   storeLastCounters,
   type ReportRecorder,
-} from "../domains/rental/instances/index.ts";
+} from "../domains/rental/instances/for-assembly.ts";
 import { refreshOffers } from "../domains/supply/market/index.ts";
 import { findServerAddress, proveServer, readServerProof } from "../domains/servers/index.ts";
 import { findTransferHost, loadOpenTasks, recordTaskMessage } from "../domains/rental/tasks/index.ts";
-import { concludeClones } from "../domains/supply/volumes/index.ts";
+import { concludeClones } from "../domains/supply/volumes/for-assembly.ts";
 import { WrongKeys } from "../http/wrong-keys.ts";
 
 /** Machines whose news go into one transaction; the others follow in the next. */

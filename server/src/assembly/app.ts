@@ -11,8 +11,8 @@ import {
   createIdentities,
   createIpHistory,
   type IpHistory,
-  type RandomBytes,
-} from "../domains/people/accounts/index.ts";
+} from "../domains/people/accounts/for-assembly.ts";
+import type { RandomBytes } from "../domains/people/accounts/index.ts";
 import { ENFORCE_LOOP, freezeAbandonedTeam, freezeRoutes } from "../domains/people/freezes/index.ts";
 import { arrearsRoutes, capRoutes, refuseNewKeys } from "../domains/money/limits/index.ts";
 import {
@@ -24,15 +24,8 @@ import {
 } from "../domains/money/invoices/index.ts";
 import { depositRoutes } from "../domains/money/deposits/index.ts";
 import { hostingRoutes } from "../domains/supply/listings/index.ts";
-import {
-  requireReachableRegistry,
-  AgentGateway,
-  flagRoutes,
-  LEASE_MS,
-  hostRoutes,
-  proofMaker,
-  trustRoutes,
-} from "../domains/supply/hosts/index.ts";
+import { requireReachableRegistry, LEASE_MS } from "../domains/supply/hosts/index.ts";
+import { AgentGateway, flagRoutes, hostRoutes, proofMaker, trustRoutes } from "../domains/supply/hosts/for-assembly.ts";
 import {
   certificateRoutes,
   instanceKeyMaker,
@@ -40,21 +33,15 @@ import {
   instanceTaskRoutes,
   launchRoutes,
   rootCertificate,
-  listMachineIdsOf,
-  OrderDesk,
   ReportRecorder,
   workerTokenOf,
-} from "../domains/rental/instances/index.ts";
+} from "../domains/rental/instances/for-assembly.ts";
+import { listMachineIdsOf, OrderDesk } from "../domains/rental/instances/index.ts";
 import { balanceOf, createTransferPoster, type TransferPoster } from "../domains/money/ledger/index.ts";
-import { marketRoutes, OfferTable, refreshOffers, searchOffers } from "../domains/supply/market/index.ts";
-import {
-  accruedOf,
-  depositAccrualOf,
-  lockSpendable,
-  readBalance,
-  readBalances,
-  settleInstance,
-} from "../domains/money/charging/index.ts";
+import { marketRoutes, OfferTable, searchOffers } from "../domains/supply/market/for-assembly.ts";
+import { refreshOffers } from "../domains/supply/market/index.ts";
+import { accruedOf, lockSpendable, readBalance } from "../domains/money/charging/index.ts";
+import { depositAccrualOf, readBalances, settleInstance } from "../domains/money/charging/for-assembly.ts";
 import { DELIVER_LOOP, notificationRoutes } from "../domains/notifications/index.ts";
 import {
   createPaymentProvider,
@@ -63,7 +50,7 @@ import {
   readPaymentSummary,
   type PaymentProvider,
   type PaymentSettings,
-} from "../domains/money/payments/index.ts";
+} from "../domains/money/payments/for-assembly.ts";
 import { auditRoutes } from "../domains/money/audit/index.ts";
 import {
   autoscalerRoutes,
@@ -86,7 +73,12 @@ import { statisticsRoutes } from "../domains/supply/statistics/index.ts";
 import { resultRoutes } from "../domains/rental/tasks/index.ts";
 import { teamRoutes } from "../domains/people/teams/index.ts";
 import { templateRoutes } from "../domains/rental/templates/index.ts";
-import { listRentableSpace, networkVolumeRoutes, SpaceTable, volumeRoutes } from "../domains/supply/volumes/index.ts";
+import {
+  listRentableSpace,
+  networkVolumeRoutes,
+  SpaceTable,
+  volumeRoutes,
+} from "../domains/supply/volumes/for-assembly.ts";
 import { MATCH_LOOP, Matcher, queueRoutes } from "../domains/rental/queue/index.ts";
 import { registerDocs } from "../http/docs.ts";
 import { agentPorts } from "./agent-ports.ts";

@@ -2,9 +2,10 @@ import type { Clock } from "../base/clock.ts";
 import type { InstanceId } from "../base/ids.ts";
 import type { Sealer } from "../base/seal.ts";
 import type { Database } from "../db/connect.ts";
-import { instanceKeyMaker, rootCertificate, workerTokenOf, type OrderDesk } from "../domains/rental/instances/index.ts";
+import { instanceKeyMaker, rootCertificate, workerTokenOf } from "../domains/rental/instances/for-assembly.ts";
+import type { OrderDesk } from "../domains/rental/instances/index.ts";
 import { Autoscaler, decide, updateTeller, WorkerReports, type Routers } from "../domains/serverless/index.ts";
-import type { OfferRecord } from "../domains/supply/market/index.ts";
+import type { OfferRecord } from "../domains/supply/market/for-assembly.ts";
 
 type Means = {
   readonly database: Database;

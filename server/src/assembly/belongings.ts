@@ -1,12 +1,12 @@
 import type { UserId } from "../base/ids.ts";
 import type { Reader } from "../db/transaction.ts";
-import { countMachinesOf } from "../domains/supply/hosts/index.ts";
-import { countInstancesOf } from "../domains/rental/instances/index.ts";
+import { countMachinesOf } from "../domains/supply/hosts/for-assembly.ts";
+import { countInstancesOf } from "../domains/rental/instances/for-assembly.ts";
 import { balanceOf, prepaidBalanceOf } from "../domains/money/ledger/index.ts";
 import { accruedOf } from "../domains/money/charging/index.ts";
-import { countOpenPayoutsOf, readPaymentSummary } from "../domains/money/payments/index.ts";
+import { countOpenPayoutsOf, readPaymentSummary } from "../domains/money/payments/for-assembly.ts";
 import { countEndpointGroupsOf } from "../domains/serverless/index.ts";
-import { countStorageOf } from "../domains/supply/volumes/index.ts";
+import { countStorageOf } from "../domains/supply/volumes/for-assembly.ts";
 import { countOpenRequestsOf } from "../domains/rental/queue/index.ts";
 
 /** The account's belongings besides credit, in words: each must be gone before the account can be deleted. */

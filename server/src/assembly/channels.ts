@@ -1,7 +1,7 @@
 import type { OpenTunnel } from "../../../protocol/index.ts";
 import { asId, type AgentCredentialId, type MachineId } from "../base/ids.ts";
 import type { ChannelHandler } from "../db/listener.ts";
-import { API_KEYS_CHANNEL } from "../domains/people/accounts/index.ts";
+import { API_KEYS_CHANNEL } from "../domains/people/accounts/for-assembly.ts";
 import {
   DELETED_CHANNEL,
   MARKET_CHANNEL,
@@ -9,13 +9,13 @@ import {
   SESSIONS_CHANNEL,
   TUNNELS_CHANNEL,
   type AgentGateway,
-} from "../domains/supply/hosts/index.ts";
-import { DESIRED_CHANNEL, PROXY_PORTS_CHANNEL } from "../domains/rental/instances/index.ts";
-import type { OfferTable } from "../domains/supply/market/index.ts";
+} from "../domains/supply/hosts/for-assembly.ts";
+import { DESIRED_CHANNEL, PROXY_PORTS_CHANNEL } from "../domains/rental/instances/for-assembly.ts";
+import type { OfferTable } from "../domains/supply/market/for-assembly.ts";
 import { DELIVER_LOOP, NOTIFICATIONS_CHANNEL } from "../domains/notifications/index.ts";
 import { ENDPOINTS_CHANNEL, FINISHED_CHANNEL, type Autoscaler, type Routers } from "../domains/serverless/index.ts";
 import { TASKS_CHANNEL } from "../domains/rental/tasks/index.ts";
-import { VOLUMES_CHANNEL, type SpaceTable } from "../domains/supply/volumes/index.ts";
+import { VOLUMES_CHANNEL, type SpaceTable } from "../domains/supply/volumes/for-assembly.ts";
 import { MATCH_LOOP, QUEUED_REQUESTS_CHANNEL, type Matcher } from "../domains/rental/queue/index.ts";
 import type { LoopDriver } from "../base/loop-driver.ts";
 import { PROXY_LOOP } from "./loops/proxy.ts";

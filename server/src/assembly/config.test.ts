@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConfigError, readConfig } from "./config.ts";
-import { NO_PAYMENTS } from "../domains/money/payments/index.ts";
+import { NO_PAYMENTS } from "../domains/money/payments/for-assembly.ts";
 import { DEFAULT_LIMITS } from "../http/rate-limit.ts";
 
 test("without settings everything has its documented default", () => {

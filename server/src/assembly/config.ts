@@ -2,11 +2,11 @@ import path from "node:path";
 import { parseServerUrl } from "../../../protocol/index.ts";
 import { NANOS_PER_DOLLAR, parseDollars, type Nanos } from "../base/money.ts";
 import { GB_PRICE_DOLLARS_MAX } from "../base/price-limits.ts";
-import type { AccountLimits } from "../domains/people/accounts/index.ts";
+import type { AccountLimits } from "../domains/people/accounts/for-assembly.ts";
 import { UNNAMED_SELLER, type Seller, type TaxRule, type TaxTable } from "../domains/money/invoices/index.ts";
 import type { PriceCeilings } from "../base/price-ceilings.ts";
-import type { TrafficRules } from "../domains/rental/instances/index.ts";
-import { CARD_HOLD_DAYS, type PaymentSettings } from "../domains/money/payments/index.ts";
+import type { TrafficRules } from "../domains/rental/instances/for-assembly.ts";
+import { CARD_HOLD_DAYS, type PaymentSettings } from "../domains/money/payments/for-assembly.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../http/trusted-proxies.ts";
 import { DEFAULT_LIMITS, type Limit, type Limits } from "../http/rate-limit.ts";
 

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Database } from "../db/connect.ts";
-import { countGpuFailures, countGpus } from "../domains/supply/hosts/index.ts";
+import { countGpuFailures, countGpus } from "../domains/supply/hosts/for-assembly.ts";
 import { countFindings } from "../domains/money/audit/index.ts";
 import type { LoopDriver } from "../base/loop-driver.ts";
 import type { HttpScope } from "../http/server.ts";

@@ -2,7 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Sealer } from "../base/seal.ts";
 import type { Database } from "../db/connect.ts";
-import { listMailboxes, recordAudit, resolveUserId, type RandomBytes } from "../domains/people/accounts/index.ts";
+import { listMailboxes } from "../domains/people/accounts/for-assembly.ts";
+import { recordAudit, resolveUserId, type RandomBytes } from "../domains/people/accounts/index.ts";
 import {
   createMailer,
   createWebhookClient,

@@ -1,10 +1,6 @@
 import type { Tx } from "../db/transaction.ts";
-import {
-  disconnectServers,
-  disconnectUnowned,
-  takeBackConnections,
-  type AgentGateway,
-} from "../domains/supply/hosts/index.ts";
+import { disconnectServers, disconnectUnowned, type AgentGateway } from "../domains/supply/hosts/for-assembly.ts";
+import { takeBackConnections } from "../domains/supply/hosts/index.ts";
 import type { ServerPorts, ThisServer } from "../domains/servers/index.ts";
 
 /** A connection that no server has and on which nothing came for so long is over. */

@@ -9,17 +9,17 @@ import type { Config } from "./config.ts";
 import type { Database } from "../db/connect.ts";
 import { withTransaction, type Tx } from "../db/transaction.ts";
 import { setArrearsLimit } from "../domains/money/limits/index.ts";
-import { bootstrapAdmin, hasAdministrator, setAccountLimits } from "../domains/people/accounts/index.ts";
+import { bootstrapAdmin, hasAdministrator, setAccountLimits } from "../domains/people/accounts/for-assembly.ts";
 import {
   disconnectServers,
   issueAgentToken,
   restartPresence,
   setPriceCeilings,
-} from "../domains/supply/hosts/index.ts";
-import { prepareProxyPorts, setTrafficRules } from "../domains/rental/instances/index.ts";
+} from "../domains/supply/hosts/for-assembly.ts";
+import { prepareProxyPorts, setTrafficRules } from "../domains/rental/instances/for-assembly.ts";
 import { creditOf, ISSUANCE, postTransfer } from "../domains/money/ledger/index.ts";
-import { setMarketRules } from "../domains/supply/market/index.ts";
-import { setEarningsRules, setFeeRate } from "../domains/money/payments/index.ts";
+import { setMarketRules } from "../domains/supply/market/for-assembly.ts";
+import { setEarningsRules, setFeeRate } from "../domains/money/payments/for-assembly.ts";
 import {
   admitStart,
   enterServer,

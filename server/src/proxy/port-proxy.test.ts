@@ -16,8 +16,8 @@ import { aUser, inTransaction } from "../../../test/support/fixtures.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { testDatabase } from "../../../test/support/postgres.ts";
 import { rent, rentAndRun, show } from "../../../test/support/rentals.ts";
-import { issueAgentToken } from "../domains/supply/hosts/index.ts";
-import { prepareProxyPorts } from "../domains/rental/instances/index.ts";
+import { issueAgentToken } from "../domains/supply/hosts/for-assembly.ts";
+import { prepareProxyPorts } from "../domains/rental/instances/for-assembly.ts";
 
 const DOCKER = { engine: { kind: "docker", version: "20.10" } } as const;
 const JUPYTER_PORT = 8080;

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { MachineId } from "../../base/ids.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { listUplinksToMeasure, storeUplinkProbe, type AgentGateway } from "../../domains/supply/hosts/index.ts";
+import { listUplinksToMeasure, storeUplinkProbe, type AgentGateway } from "../../domains/supply/hosts/for-assembly.ts";
 import type { Loop } from "../../base/loop-driver.ts";
 import { BOUNDS, measureLine, STREAMS, type MeasuredSpeed, type ProbeBounds } from "../line-probe.ts";
 

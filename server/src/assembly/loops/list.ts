@@ -4,7 +4,7 @@ import type { MachineId, ServerId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Sealer } from "../../base/seal.ts";
 import type { Database } from "../../db/connect.ts";
-import { IP_HISTORY_FLUSH_MS, type IpHistory } from "../../domains/people/accounts/index.ts";
+import { IP_HISTORY_FLUSH_MS, type IpHistory } from "../../domains/people/accounts/for-assembly.ts";
 import { invoiceLoops, moveCredit, type Seller } from "../../domains/money/invoices/index.ts";
 import { arrearsLoops, capLoops } from "../../domains/money/limits/index.ts";
 import { depositLoops } from "../../domains/money/deposits/index.ts";
@@ -16,13 +16,15 @@ import {
   rollListingsLoop,
 } from "../../domains/supply/listings/index.ts";
 import { freezeLoops } from "../../domains/people/freezes/index.ts";
-import { hostLoops, type AgentGateway, type OpenConnections } from "../../domains/supply/hosts/index.ts";
+import { hostLoops, type AgentGateway } from "../../domains/supply/hosts/for-assembly.ts";
+import type { OpenConnections } from "../../domains/supply/hosts/index.ts";
 import { refreshOffers } from "../../domains/supply/market/index.ts";
-import { instanceLoops } from "../../domains/rental/instances/index.ts";
+import { instanceLoops } from "../../domains/rental/instances/for-assembly.ts";
 import { ledgerLoops } from "../../domains/money/ledger/index.ts";
-import { chargeDayLoop, chargingLoops } from "../../domains/money/charging/index.ts";
+import { chargeDayLoop } from "../../domains/money/charging/for-assembly.ts";
+import { chargingLoops } from "../../domains/money/charging/index.ts";
 import { notificationLoops } from "../../domains/notifications/index.ts";
-import { paymentLoops, type PaymentProvider } from "../../domains/money/payments/index.ts";
+import { paymentLoops, type PaymentProvider } from "../../domains/money/payments/for-assembly.ts";
 import { auditLoops } from "../../domains/money/audit/index.ts";
 import {
   autoscaleLoops,
@@ -35,7 +37,7 @@ import {
 import { statisticsLoops } from "../../domains/supply/statistics/index.ts";
 import { taskLoops } from "../../domains/rental/tasks/index.ts";
 import { teamLoops } from "../../domains/people/teams/index.ts";
-import { volumeLoops } from "../../domains/supply/volumes/index.ts";
+import { volumeLoops } from "../../domains/supply/volumes/for-assembly.ts";
 import { matchLoop, queueLoops, type Matcher } from "../../domains/rental/queue/index.ts";
 import { idempotencyLoop } from "./idempotency.ts";
 import { payoutDoubtLoop } from "./payout-doubt.ts";

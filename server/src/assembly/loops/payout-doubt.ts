@@ -1,8 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
-import { listHostDoubts } from "../../domains/supply/hosts/index.ts";
-import { listNewestPayoutHolds, placePayoutHold, releasePayoutHold } from "../../domains/money/payments/index.ts";
+import { listHostDoubts } from "../../domains/supply/hosts/for-assembly.ts";
+import { listNewestPayoutHolds } from "../../domains/money/payments/for-assembly.ts";
+import { placePayoutHold, releasePayoutHold } from "../../domains/money/payments/index.ts";
 import type { Loop } from "../../base/loop-driver.ts";
 
 const REASON_LENGTH_MAX = 500;

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { watchProxiedTraffic } from "../../domains/rental/instances/index.ts";
+import { watchProxiedTraffic } from "../../domains/rental/instances/for-assembly.ts";
 import type { Loop } from "../../base/loop-driver.ts";
 import type { PortProxy } from "../../proxy/port-proxy.ts";
 

@@ -1,5 +1,5 @@
 import type { Database } from "../../db/connect.ts";
-import { listProxiedInstances, type ProxiedInstance } from "../../domains/rental/instances/index.ts";
+import { listProxiedInstances, type ProxiedInstance } from "../../domains/rental/instances/for-assembly.ts";
 import type { Loop } from "../../base/loop-driver.ts";
 import type { PortProxy, ProxyTarget } from "../../proxy/port-proxy.ts";
 

@@ -3,7 +3,7 @@ import type { Sealer } from "../../base/seal.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
 import { encryptEarlierJobs } from "../../domains/supply/listings/index.ts";
-import { encryptEarlierInstances } from "../../domains/rental/instances/index.ts";
+import { encryptEarlierInstances } from "../../domains/rental/instances/for-assembly.ts";
 import { sealEarlierDeployments, sealEarlierWorkerGroups } from "../../domains/serverless/index.ts";
 import { encryptEarlierTemplates } from "../../domains/rental/templates/index.ts";
 import { encryptEarlierRequests } from "../../domains/rental/queue/index.ts";

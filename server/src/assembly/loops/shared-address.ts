@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Database } from "../../db/connect.ts";
-import { findSharedAddresses, listConnectedFrom } from "../../domains/supply/hosts/index.ts";
+import { findSharedAddresses, listConnectedFrom } from "../../domains/supply/hosts/for-assembly.ts";
 import type { Loop } from "../../base/loop-driver.ts";
 
 /** The interval of the warning while the address stays the same: the operator may have overlooked it. */

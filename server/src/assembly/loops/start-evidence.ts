@@ -3,8 +3,9 @@ import type { Clock } from "../../base/clock.ts";
 import type { ServerId } from "../../base/ids.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { lockMachines, type AgentGateway } from "../../domains/supply/hosts/index.ts";
-import { listUnreachedRuns, storeEvidence, type UnreachedRun } from "../../domains/rental/instances/index.ts";
+import { lockMachines } from "../../domains/supply/hosts/index.ts";
+import type { AgentGateway } from "../../domains/supply/hosts/for-assembly.ts";
+import { listUnreachedRuns, storeEvidence, type UnreachedRun } from "../../domains/rental/instances/for-assembly.ts";
 import type { Loop } from "../../base/loop-driver.ts";
 
 const RUNS_PER_ROUND = 256;

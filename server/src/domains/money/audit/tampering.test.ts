@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFactSigner } from "../../../base/facts.ts";
-import { followFreezes, insertFreeze } from "../../people/accounts/index.ts";
-import { deleteCap } from "../ledger/index.ts";
+import { followFreezes, insertFreeze } from "../../people/accounts/for-freezes.ts";
+import { deleteCap } from "../ledger/for-limits.ts";
 import { nanos } from "../../../base/money.ts";
 import { placePayoutHold, takeBackEarnings } from "../payments/index.ts";
 import { auditWorld, type AuditWorld } from "../../../../../test/support/audit-world.ts";

@@ -12,7 +12,7 @@ import { asId, type InstanceId, type MachineId, type UserId } from "../../../bas
 import { systemClock } from "../../../base/clock.ts";
 import { migrate } from "../../../db/migrate.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { touchMachines } from "../../supply/hosts/index.ts";
+import { touchMachines } from "../../supply/hosts/for-instances.ts";
 import { openSpans } from "../../supply/hosts/presence/span-store.ts";
 import { raiseCounters } from "../../rental/instances/counting-service.ts";
 import { postTransfers } from "../ledger/index.ts";

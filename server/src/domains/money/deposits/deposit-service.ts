@@ -6,16 +6,15 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 import { describeMachines, isWithdrawn, type MachineDescription } from "../../supply/hosts/index.ts";
 import {
   changeDiscount,
-  findInstanceOf,
   lockAnyInstance,
   lockInstanceOf,
   endDiscounts,
   readEnding,
   requireOwnInstance,
-  scopesOf,
   type Instance,
   type Spender,
-} from "../../rental/instances/index.ts";
+} from "../../rental/instances/for-deposits.ts";
+import { findInstanceOf, scopesOf } from "../../rental/instances/index.ts";
 import { creditOf, depositOf, describeScope, earningsOf, FEES, lockCapRoom, noteSpending } from "../ledger/index.ts";
 import { postTransfer, postTransfers, type TransferRequest } from "../ledger/index.ts";
 import { discountPpm } from "../../supply/market/index.ts";

@@ -3,14 +3,13 @@ import { parseId, type InstanceId, type MachineId, type PriceIncreaseId, type Us
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import {
   changePrices,
-  extendRentals,
-  listRentals,
   lockAnyInstance,
   lockInstanceOf,
   requireOwnInstance,
   type Instance,
   type Spender,
-} from "../../rental/instances/index.ts";
+} from "../../rental/instances/for-deposits.ts";
+import { extendRentals, listRentals } from "../../rental/instances/index.ts";
 import { agreedPrices, increaseFor, type EndingRental, type ListedTerms } from "./rules/price-increase.ts";
 import {
   findIncreaseInstance,

@@ -3,7 +3,7 @@ import type { InstanceId, MachineId, PriceIncreaseId, UserId } from "../../../ba
 import { nanos } from "../../../base/money.ts";
 import { insertRows } from "../../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import type { Prices } from "../../rental/instances/index.ts";
+import type { Prices } from "../../rental/instances/for-deposits.ts";
 import { agreedPrices } from "./rules/price-increase.ts";
 
 type PriceColumns = {

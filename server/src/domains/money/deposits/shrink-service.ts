@@ -3,7 +3,7 @@ import type { InstanceId, UserId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { invariant } from "../../../base/invariant.ts";
 import { describeMachines } from "../../supply/hosts/index.ts";
-import { changeDiscount, lockAnyInstance, lockAnyInstances } from "../../rental/instances/index.ts";
+import { changeDiscount, lockAnyInstance, lockAnyInstances } from "../../rental/instances/for-deposits.ts";
 import { curveOf, noteUses, requireMachine } from "./deposit-service.ts";
 import { findDeposit, listDeposits, listOpenDeposits } from "./deposit-store.ts";
 import { monthPrice, reservationOf } from "./rules/deposit.ts";

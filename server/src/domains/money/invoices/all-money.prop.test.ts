@@ -15,12 +15,10 @@ import {
   FEES,
   ISSUANCE,
   LOSSES,
-  PAYOUTS,
   postTransfers,
-  STRIPE,
-  type AccountRef,
   type TransferRequest,
 } from "../ledger/index.ts";
+import { PAYOUTS, STRIPE, type AccountRef } from "../ledger/for-payments.ts";
 import { TRANSFER_CODES, USAGE_CODES } from "../ledger/types.ts";
 import { listAccountDocumentsSince } from "./account-documents/account-document-store.ts";
 import { issueStatements } from "./account-documents/statement-service.ts";

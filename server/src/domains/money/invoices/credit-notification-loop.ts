@@ -3,7 +3,7 @@ import { formatDollars, nanos, NANOS_PER_DOLLAR } from "../../../base/money.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
-import { sumReceivedCredit } from "../ledger/index.ts";
+import { sumReceivedCredit } from "../ledger/for-invoices.ts";
 import { postNotifications } from "../../notifications/index.ts";
 import { lockCreditMark, moveCreditMark } from "./credit-mark-store.ts";
 

@@ -3,7 +3,7 @@ import { conflict } from "../../../base/errors.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Nanos } from "../../../base/money.ts";
 import type { Tx } from "../../../db/transaction.ts";
-import type { AuditActor } from "../../people/accounts/index.ts";
+import type { AuditActor } from "../../people/accounts/for-invoices.ts";
 import { creditOf, ISSUANCE, postTransfer, type TransferId } from "../ledger/index.ts";
 
 export type CreditGrant = {

@@ -4,7 +4,8 @@ import { toDollars } from "../../../base/money.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { findRoleIdentifier, findUserByEmailOrId, recordAudit, resolveUserId } from "../../people/accounts/index.ts";
 import { listInstanceNames } from "../../rental/instances/index.ts";
-import { balanceOf, findInCause, type TransferPoster } from "../ledger/index.ts";
+import { balanceOf, type TransferPoster } from "../ledger/index.ts";
+import { findInCause } from "../ledger/for-invoices.ts";
 import {
   createRecipientFinder,
   parseAmount,

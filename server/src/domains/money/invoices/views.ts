@@ -1,8 +1,8 @@
 import { epochSeconds } from "../../../base/clock.ts";
 import { toDollars, type Nanos } from "../../../base/money.ts";
 import { viewReportHeading, type User } from "../../people/accounts/index.ts";
-import type { Movement } from "../ledger/index.ts";
-import type { DaySum } from "../charging/index.ts";
+import type { Movement } from "../ledger/for-invoices.ts";
+import type { DaySum } from "../charging/for-invoices.ts";
 import { netAmount, serviceOf } from "./movements/rules/movements.ts";
 import { measured, rateOf } from "./rules/quantity.ts";
 import type { InvoiceItem, InvoicesResponse } from "./schema.ts";

@@ -8,9 +8,13 @@ import type { LedgerCapId, UserId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import { auditLedger, balanceOf, creditOf, earningsOf } from "./index.ts";
-import { deleteCap, listCaps, lockCapRoom, lockCredit, noteSpending, placeHolds, putCap } from "./index.ts";
-import { CAP_PERIODS, postTransfers, releaseHolds, startOf } from "./index.ts";
-import type { CapPeriod, CapScope, HoldId, HoldOutcome } from "./index.ts";
+import { deleteCap, putCap } from "./for-limits.ts";
+import { listCaps, lockCapRoom, lockCredit, noteSpending, placeHolds } from "./index.ts";
+import { CAP_PERIODS, postTransfers, startOf } from "./index.ts";
+import { releaseHolds } from "./for-instances.ts";
+import type { CapPeriod } from "./for-limits.ts";
+import type { CapScope, HoldId } from "./index.ts";
+import type { HoldOutcome } from "./for-instances.ts";
 
 const { database } = await testDatabase();
 const FUNDS = 200n;

@@ -6,9 +6,11 @@ import { testDatabase } from "../../../../../test/support/postgres.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { nanos } from "../../../base/money.ts";
 import { grantedPart } from "./granted.ts";
-import { auditLedger, createTransferPoster, creditOf, earningsOf, PAYOUTS, STRIPE } from "./index.ts";
+import { auditLedger, createTransferPoster, creditOf, earningsOf } from "./index.ts";
+import { PAYOUTS, STRIPE } from "./for-payments.ts";
 import { lockAccounts, postAllTransfers, postTransfers } from "./index.ts";
-import type { AccountRef, TransferRequest } from "./index.ts";
+import type { AccountRef } from "./for-payments.ts";
+import type { TransferRequest } from "./index.ts";
 
 const { database } = await testDatabase();
 const USER_COUNT = 3;

@@ -7,8 +7,11 @@ import { systemClock } from "../../../base/clock.ts";
 import type { UserId } from "../../../base/ids.ts";
 import { nanos } from "../../../base/money.ts";
 import { auditLedger, balanceOf, createTransferPoster, creditOf, earningsOf, FEES } from "./index.ts";
-import { placeHolds, postHold, postTransfers, releaseHolds } from "./index.ts";
-import type { AccountRef, HoldId, TransferOutcome, TransferRequest } from "./index.ts";
+import { placeHolds, postHold, postTransfers } from "./index.ts";
+import { releaseHolds } from "./for-instances.ts";
+import type { AccountRef } from "./for-payments.ts";
+import type { HoldId, TransferRequest } from "./index.ts";
+import type { TransferOutcome } from "./for-invoices.ts";
 
 const { database } = await testDatabase();
 const USER_COUNT = 4;

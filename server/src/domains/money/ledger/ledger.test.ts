@@ -13,8 +13,6 @@ import {
   earningsOf,
   ISSUANCE,
   ledgerLoops,
-  listMovements,
-  placeOf,
   placeHold,
   postHold,
   postTransfer,
@@ -22,6 +20,7 @@ import {
   releaseHold,
   type MovementQuery,
 } from "./index.ts";
+import { listMovements, placeOf } from "./for-invoices.ts";
 
 const { database, pool } = await testDatabase();
 

@@ -4,7 +4,9 @@ import { inTransaction, makeFundedUser, makeUsers, transferOf } from "../../../.
 import { testDatabase } from "../../../../../test/support/postgres.ts";
 import { nanos } from "../../../base/money.ts";
 import { auditLedger, balanceOf, creditOf, depositOf, earningsOf, LOSSES, placeHold, postTransfers } from "./index.ts";
-import { setMinimumBalance, type TransferCode, type TransferOutcome } from "./index.ts";
+import { setMinimumBalance } from "./for-limits.ts";
+import type { TransferCode } from "./for-payments.ts";
+import type { TransferOutcome } from "./for-invoices.ts";
 import { asId, type InstanceId } from "../../../base/ids.ts";
 
 const { database } = await testDatabase();

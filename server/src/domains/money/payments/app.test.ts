@@ -5,7 +5,7 @@ import { transferOf } from "../../../../../test/support/ledger.ts";
 import { testApp } from "../../../../../test/support/app.ts";
 import { StripeServer } from "../../../../../test/support/stripe-server.ts";
 import { earningsOf, ISSUANCE, postTransfer } from "../ledger/index.ts";
-import { NO_PAYMENTS, setFeeRate } from "./index.ts";
+import { NO_PAYMENTS, setFeeRate } from "./for-assembly.ts";
 
 test("in the whole server, a top-up that saves the card shows in the account, and the card is then charged automatically", async (t) => {
   const stripe = await StripeServer.start();

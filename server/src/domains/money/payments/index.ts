@@ -1,16 +1,4 @@
 export { takeBackEarnings } from "./corrections/correction-service.ts";
-export { paymentLoops } from "./loops.ts";
 export { placePayoutHold, releasePayoutHold } from "./payouts/payout-hold-service.ts";
-export { listStatedPayoutHolds, listStatedPayouts, payoutsOf } from "./fact-audit-store.ts";
-export { hasOpenPayoutHold, listNewestPayoutHolds, listOpenPayoutHolds } from "./payouts/payout-hold-store.ts";
+export { hasOpenPayoutHold, listOpenPayoutHolds } from "./payouts/payout-hold-store.ts";
 export { readFeeDue } from "./payouts/payout-service.ts";
-export { countOpenPayoutsOf, listPayouts, type Payout } from "./payouts/payout-store.ts";
-export type { PaymentProvider } from "./provider/provider.ts";
-export { paymentRoutes } from "./routes.ts";
-export { listYoungCredit, readPayable } from "./payouts/payable-service.ts";
-export { setEarningsRules, setFeeRate } from "./rules-store.ts";
-export { CARD_HOLD_DAYS, createPaymentProvider, NO_PAYMENTS, type PaymentSettings } from "./settings.ts";
-export { readPaymentSummary } from "./summary-service.ts";
-export { listExpectedMovements, listMadeMovements, listWrongPayouts, type ExpectedMovement } from "./audit-store.ts";
-export { listAuditedDebts, listAuditedReturns, type AuditedReturn } from "./refunds/return-audit-store.ts";
-export { isDepositKind, namedByKey, nameTaken, returnKeysOf } from "./refunds/rules/return-keys.ts";

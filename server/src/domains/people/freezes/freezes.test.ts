@@ -8,7 +8,7 @@ import { askFor, destroy, history, rent, rentAndRun, setState, stored } from "..
 import { aTeam, ask, done, join } from "../../../../../test/support/teams.ts";
 import { AppError } from "../../../base/errors.ts";
 import { hasOpenPayoutHold } from "../../money/payments/index.ts";
-import { startInstance } from "../../rental/instances/index.ts";
+import { startInstance } from "../../rental/instances/for-serverless.ts";
 
 const REASON = "Reports of renters are looked into";
 

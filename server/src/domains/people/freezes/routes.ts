@@ -1,6 +1,7 @@
 import { asId, type AccountFreezeId } from "../../../base/ids.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
-import { listFreezes, type Identities } from "../accounts/index.ts";
+import { listFreezes } from "../accounts/for-freezes.ts";
+import type { Identities } from "../accounts/index.ts";
 import {
   FreezeBody,
   FreezeParams,

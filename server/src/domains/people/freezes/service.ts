@@ -6,17 +6,13 @@ import type { Tx } from "../../../db/transaction.ts";
 import {
   findOpenFreeze,
   findOwnFreeze,
-  findUserByEmailOrId,
   followFreezes,
   insertFreeze,
-  keepAccounts,
   listUnfrozenTeamsOf,
   lockWithSubaccounts,
-  recordAudit,
   storeLift,
-  tellAdministrators,
-  type Caller,
-} from "../accounts/index.ts";
+} from "../accounts/for-freezes.ts";
+import { findUserByEmailOrId, keepAccounts, recordAudit, tellAdministrators, type Caller } from "../accounts/index.ts";
 import { postNotifications } from "../../notifications/index.ts";
 import { placePayoutHold, releasePayoutHold } from "../../money/payments/index.ts";
 

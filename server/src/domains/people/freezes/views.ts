@@ -1,5 +1,5 @@
 import { epochSeconds } from "../../../base/clock.ts";
-import type { AccountFreeze } from "../accounts/index.ts";
+import type { AccountFreeze } from "../accounts/for-freezes.ts";
 
 export function viewFreeze({ id, userId, reason, frozenBy, frozenAt, lifted }: AccountFreeze) {
   return {

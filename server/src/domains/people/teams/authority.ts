@@ -2,7 +2,8 @@ import { forbidden, invalid, notFound, type AppError } from "../../../base/error
 import type { Identity } from "../../../base/identity.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import { findRoleIdentifier, isWithin, UNFIT, type Permissions } from "../accounts/index.ts";
+import { findRoleIdentifier } from "../accounts/index.ts";
+import { isWithin, UNFIT, type Permissions } from "../accounts/for-teams.ts";
 import { findTeam, lockTeam, type Team } from "./team-store.ts";
 
 const NAME_LENGTH_MAX = 64;

@@ -1,7 +1,7 @@
 import type { Identity } from "../../../base/identity.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
-import { isWithin, listMemberships, type BalanceView } from "../accounts/index.ts";
+import { isWithin, listMemberships, type BalanceView } from "../accounts/for-teams.ts";
 import { requireOwnTeam } from "./authority.ts";
 
 const READ_BILLING = { api: { billing_read: { "api.team.balances": {} } } };

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
 import { aMemberWith, aTeam, ask, done, join, type TestTeam } from "../../../../../test/support/teams.ts";
 import type { Constraints, Grant, PermissionCategory, PermissionDocument } from "../../../base/identity.ts";
-import { isWithin } from "../accounts/index.ts";
+import { isWithin } from "../accounts/for-teams.ts";
 
 // Few names and values, so that documents and calls meet.
 const categories = fc.constantFrom<PermissionCategory>("instance_read", "billing_write", "misc");

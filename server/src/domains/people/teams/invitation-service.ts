@@ -8,16 +8,12 @@ import {
   insertMember,
   listMembers,
   listRoles,
-  lockUser,
-  newKey,
   notForTeams,
   parseEmail,
-  recordAudit,
   requireProven,
-  requireUser,
-  type Caller,
   type TeamRole,
-} from "../accounts/index.ts";
+} from "../accounts/for-teams.ts";
+import { lockUser, newKey, recordAudit, requireUser, type Caller } from "../accounts/index.ts";
 import { postNotifications } from "../../notifications/index.ts";
 import { lockOwnTeam, requireWithin } from "./authority.ts";
 import {

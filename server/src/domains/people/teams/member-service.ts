@@ -5,13 +5,11 @@ import {
   deleteMember,
   deleteTeamKeys,
   findMember,
-  recordAudit,
   setMemberRole,
-  type Caller,
-  type Identities,
   type TeamMember,
   type TeamRole,
-} from "../accounts/index.ts";
+} from "../accounts/for-teams.ts";
+import { recordAudit, type Caller, type Identities } from "../accounts/index.ts";
 import { lockOwnTeam, requireWithin } from "./authority.ts";
 import { findNamedRole, type RoleName } from "./role-service.ts";
 import type { TeamMeans } from "./team-service.ts";

@@ -11,12 +11,10 @@ import {
   listMembers,
   listRoles,
   parsePermissions,
-  recordAudit,
   updateRole,
-  type Caller,
-  type Identities,
   type TeamRole,
-} from "../accounts/index.ts";
+} from "../accounts/for-teams.ts";
+import { recordAudit, type Caller, type Identities } from "../accounts/index.ts";
 import { lockOwnTeam, parseName, requireWithin } from "./authority.ts";
 import { deleteInvitations } from "./invitation-store.ts";
 

@@ -1,7 +1,7 @@
 import { invalid } from "../../../base/errors.ts";
 import type { UserId } from "../../../base/ids.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
-import { listMemberships, listTeamKeys, viewApiKey, type BalanceView } from "../accounts/index.ts";
+import { listMemberships, listTeamKeys, viewApiKey, type BalanceView } from "../accounts/for-teams.ts";
 import { requireOwnTeam } from "./authority.ts";
 import { readBalances } from "./balance-service.ts";
 import { memberRoutes } from "./member-routes.ts";

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { model } from "../../../http/model.ts";
 import { MAX_ID } from "../../../base/ids.ts";
 import { MAX_DOLLARS } from "../../../base/money.ts";
-import { ApiKeyRecord } from "../accounts/index.ts";
+import { ApiKeyRecord } from "../accounts/for-teams.ts";
 
 const Text = Type.String();
 const Success = Type.Literal(true);

@@ -7,17 +7,19 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 import {
   closeTeamAccount,
   findMember,
-  findUserByEmailOrId,
   isWithin,
   listMemberships,
   listRoles,
   lockBelongings,
-  lockUser,
   notForTeams,
   openTeamAccount,
-  recordAudit,
   setMemberRole,
   updateUser,
+} from "../accounts/for-teams.ts";
+import {
+  findUserByEmailOrId,
+  lockUser,
+  recordAudit,
   type Caller,
   type Identities,
   type RandomBytes,

@@ -7,7 +7,7 @@ import { inTransaction, type TestCaller } from "../../../../../test/support/fixt
 import { aTeam, ask, done, join } from "../../../../../test/support/teams.ts";
 import { until } from "../../../../../test/support/until.ts";
 import { NANOS_PER_DOLLAR } from "../../../base/money.ts";
-import { listAddresses } from "../accounts/index.ts";
+import { listAddresses } from "../accounts/for-payments.ts";
 import { lockBelongings, markUserDeleted } from "../accounts/users/store.ts";
 
 describe("teams", () => {

@@ -1,5 +1,5 @@
-import { EVERYTHING, viewBalance, type BalanceView, type Membership } from "../accounts/index.ts";
-import type { TeamMember, TeamRole } from "../accounts/index.ts";
+import { EVERYTHING, viewBalance, type BalanceView, type Membership } from "../accounts/for-teams.ts";
+import type { TeamMember, TeamRole } from "../accounts/for-teams.ts";
 import type { UserId } from "../../../base/ids.ts";
 
 /** A member with both the documented list of roles and the single role that some clients read. */

@@ -1,6 +1,6 @@
 import type { InstanceId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
-import { isHeldUntilStopped } from "../../money/ledger/index.ts";
+import { isHeldUntilStopped } from "../../money/ledger/for-instances.ts";
 import { findHold } from "../../money/tabs/index.ts";
 import { lockAnyInstance } from "./rentals/terms-service.ts";
 import { applyHappenings } from "./lifecycle/transitions.ts";

@@ -1,18 +1,15 @@
 import type { ObservedInstance } from "../../../../../protocol/index.ts";
 import type { MachineId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
+import { coveredParts, listHostIds, listSpans, type MachineSpans } from "../../supply/hosts/index.ts";
 import {
-  coveredParts,
   flagHost,
   lengthMs,
-  listHostIds,
   listUplinks,
-  listSpans,
   type GpuUse,
   type Uplink,
-  type MachineSpans,
   type UnstoredCounters,
-} from "../../supply/hosts/index.ts";
+} from "../../supply/hosts/for-instances.ts";
 import { makeDue, startMetering } from "../../money/tabs/index.ts";
 import { contradictionsOf, type Contradiction } from "./contradictions.ts";
 import { countRun, type Allowance, type Said } from "./rules/counting.ts";

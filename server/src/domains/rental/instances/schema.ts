@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { model } from "../../../http/model.ts";
-import { VolumeInfo } from "../../supply/volumes/index.ts";
+import { VolumeInfo } from "../../supply/volumes/for-instances.ts";
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const NullableText = Nullable(Type.String());

@@ -3,19 +3,14 @@ import { parseId, type ApiKeyId, type InstanceId, type UserId } from "../../../b
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Sealer } from "../../../base/seal.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import { deleteInstanceKeys, deleteInstanceSshKeys, requireAccount } from "../../people/accounts/index.ts";
+import { deleteInstanceKeys, deleteInstanceSshKeys } from "../../people/accounts/for-instances.ts";
+import { requireAccount } from "../../people/accounts/index.ts";
 import { describeMachines, listMaintenances, lockMachines } from "../../supply/hosts/index.ts";
-import {
-  findPendingHold,
-  isHeldUntilStopped,
-  listDepositBalances,
-  placeHold,
-  releaseHold,
-  type HoldId,
-} from "../../money/ledger/index.ts";
+import { findPendingHold, isHeldUntilStopped } from "../../money/ledger/for-instances.ts";
+import { listDepositBalances, placeHold, releaseHold, type HoldId } from "../../money/ledger/index.ts";
 import { findHold, makeDue, setHold } from "../../money/tabs/index.ts";
 import { listNotes } from "../tasks/index.ts";
-import { listFilling } from "../../supply/volumes/index.ts";
+import { listFilling } from "../../supply/volumes/for-instances.ts";
 import { scopesOf } from "./cap-scopes.ts";
 import { renewClaim } from "./bids/claim-store.ts";
 import type { Actor, Instance } from "./instance.ts";

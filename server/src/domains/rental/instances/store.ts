@@ -8,7 +8,7 @@ import { insertRows, toJsonRows } from "../../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { parseCapScope, type HoldId } from "../../money/ledger/index.ts";
 import { openTabs, storageChargedUntil } from "../../money/tabs/index.ts";
-import { notifyMachines } from "../../supply/hosts/index.ts";
+import { notifyMachines } from "../../supply/hosts/for-instances.ts";
 import type { EncryptedLaunch } from "../templates/index.ts";
 import type { Actor, Instance, InstanceTraffic, Observation } from "./instance.ts";
 import { deadlineOf, type Phase } from "./lifecycle/rules/lifecycle.ts";

@@ -1,10 +1,10 @@
 import { epochSeconds } from "../../../base/clock.ts";
 import { storageNanosPerHour } from "../../../base/hourly-price.ts";
 import { nanos, toDollars } from "../../../base/money.ts";
-import type { InstanceSshKey } from "../../people/accounts/index.ts";
+import type { InstanceSshKey } from "../../people/accounts/for-instances.ts";
 import type { Maintenance, MachineDescription } from "../../supply/hosts/index.ts";
-import { shareOf, type Standing } from "../../supply/market/index.ts";
-import type { Filling } from "../../supply/volumes/index.ts";
+import { shareOf, type Standing } from "../../supply/market/for-instances.ts";
+import type { Filling } from "../../supply/volumes/for-instances.ts";
 import type { Instance } from "./instance.ts";
 import { viewInterruption, viewWaiting } from "./bids/rules/interruption-view.ts";
 import { TRANSITIONS } from "./lifecycle/rules/lifecycle.ts";

@@ -5,7 +5,7 @@ import { testApp, type TestApp } from "../../../../../test/support/app.ts";
 import { setPrices, showRequest, waitFor } from "../../../../../test/support/standing-requests.ts";
 import { until } from "../../../../../test/support/until.ts";
 import { OrderDesk } from "../instances/index.ts";
-import { searchOffers } from "../../supply/market/index.ts";
+import { searchOffers } from "../../supply/market/for-assembly.ts";
 import { resolveLaunch } from "../templates/index.ts";
 import { Matcher, SEARCHES_PER_RUN } from "./matcher.ts";
 import type { Query } from "./rules/queued-request.ts";

@@ -1,4 +1,4 @@
-import type { MachinesFor } from "../../rental/instances/index.ts";
+import type { MachinesFor } from "../../rental/instances/for-serverless.ts";
 import type { Decision, OfferView } from "./rules/types.ts";
 import type { EndpointMemory, GroupWish } from "../routing/endpoint-memory.ts";
 import { offerSearch, type FoundOffer } from "./wish-service.ts";

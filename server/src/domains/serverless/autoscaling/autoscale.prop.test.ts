@@ -18,7 +18,7 @@ import {
   type Fleet,
 } from "../../../../../test/support/workers.ts";
 import type { Database } from "../../../db/connect.ts";
-import { searchOffers } from "../../supply/market/index.ts";
+import { searchOffers } from "../../supply/market/for-assembly.ts";
 import { decide } from "./rules/decide.ts";
 import type { Action, Decision, Situation } from "./rules/types.ts";
 import type { Autoscaler } from "./autoscale-service.ts";

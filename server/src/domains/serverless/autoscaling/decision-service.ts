@@ -2,7 +2,7 @@ import { AppError } from "../../../base/errors.ts";
 import type { InstanceId, WorkerGroupId } from "../../../base/ids.ts";
 import type { Nanos } from "../../../base/money.ts";
 import type { Tx } from "../../../db/transaction.ts";
-import { listInstanceFacts, listSites } from "../../rental/instances/index.ts";
+import { listInstanceFacts, listSites } from "../../rental/instances/for-serverless.ts";
 import { allowedOffers, explainRegistries } from "./allowed-offers.ts";
 import type { Action, Decision, LoadSample, OfferView, Situation } from "./rules/types.ts";
 import type { EndpointMemory, GroupWish } from "../routing/endpoint-memory.ts";

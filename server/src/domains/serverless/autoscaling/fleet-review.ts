@@ -1,5 +1,5 @@
 import type { WorkerGroupId } from "../../../base/ids.ts";
-import type { InstanceFacts } from "../../rental/instances/index.ts";
+import type { InstanceFacts } from "../../rental/instances/for-serverless.ts";
 import { median } from "./rules/worker-perf.ts";
 import type { WorkerGroup } from "../worker-groups/worker-group.ts";
 import { backOffMs, failureOf, isServing, type Failure, type WorkerFacts } from "./worker-standing.ts";

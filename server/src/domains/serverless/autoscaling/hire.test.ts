@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { testApp } from "../../../../../test/support/app.ts";
 import { aFleet, anAutoscaler, decideNow, orders, rentUpTo, sentencesOf } from "../../../../../test/support/workers.ts";
-import { searchOffers } from "../../supply/market/index.ts";
+import { searchOffers } from "../../supply/market/for-assembly.ts";
 import { decide } from "./rules/decide.ts";
 import type { OfferView } from "./rules/types.ts";
 

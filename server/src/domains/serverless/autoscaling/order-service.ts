@@ -10,7 +10,7 @@ import {
   startInstance,
   stopInstance,
   type InstanceFacts,
-} from "../../rental/instances/index.ts";
+} from "../../rental/instances/for-serverless.ts";
 import type { DrainTo } from "./rules/types.ts";
 import type { Order } from "./decision-service.ts";
 import type { EndpointMemory } from "../routing/endpoint-memory.ts";

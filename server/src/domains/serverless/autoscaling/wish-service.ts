@@ -4,8 +4,9 @@ import { asId, type MachineId, type OfferId, type WorkerGroupId } from "../../..
 import { nanos } from "../../../base/money.ts";
 import type { Sealer } from "../../../base/seal.ts";
 import type { Reader } from "../../../db/transaction.ts";
-import { findMachinesFor, type OrderDesk, type Wish } from "../../rental/instances/index.ts";
-import type { PricedOffer } from "../../supply/market/index.ts";
+import { findMachinesFor } from "../../rental/instances/for-serverless.ts";
+import type { OrderDesk, Wish } from "../../rental/instances/index.ts";
+import type { PricedOffer } from "../../supply/market/for-serverless.ts";
 import type { OfferView } from "./rules/types.ts";
 import { findDeploymentOfGroup } from "../deployments/deployment-store.ts";
 import type { GroupWish } from "../routing/endpoint-memory.ts";

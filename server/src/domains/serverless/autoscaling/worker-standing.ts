@@ -1,4 +1,4 @@
-import type { InstanceFacts } from "../../rental/instances/index.ts";
+import type { InstanceFacts } from "../../rental/instances/for-serverless.ts";
 import type { WorkerPhase } from "./rules/types.ts";
 import type { Worker } from "../workers/store.ts";
 

@@ -12,7 +12,7 @@ import type { Identity } from "../../../base/identity.ts";
 import { invariant } from "../../../base/invariant.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { requireRoom } from "../../people/accounts/index.ts";
-import { requireOwnSpending } from "../../rental/instances/index.ts";
+import { requireOwnSpending } from "../../rental/instances/for-serverless.ts";
 import { changeParameters } from "../endpoints/rules/parameters.ts";
 import {
   changeEndpointGroup,

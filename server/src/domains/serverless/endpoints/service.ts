@@ -3,7 +3,8 @@ import type { Identity } from "../../../base/identity.ts";
 import type { EndpointGroupId, InstanceId, UserId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { lockUser, requireAccount } from "../../people/accounts/index.ts";
-import { lockMachinesOf, requireOwnSpending } from "../../rental/instances/index.ts";
+import { lockMachinesOf } from "../../rental/instances/index.ts";
+import { requireOwnSpending } from "../../rental/instances/for-serverless.ts";
 import { changeParameters, planParameters, type ParameterRequest } from "./rules/parameters.ts";
 import { removeWorker } from "../workers/removal-service.ts";
 import {

@@ -1,5 +1,6 @@
 import type { InstanceId, MachineId, WorkerGroupId } from "../../../base/ids.ts";
-import type { MachinesFor, Wish } from "../../rental/instances/index.ts";
+import type { MachinesFor } from "../../rental/instances/for-serverless.ts";
+import type { Wish } from "../../rental/instances/index.ts";
 import type { LoadSample, OfferView, Situation } from "../autoscaling/rules/types.ts";
 
 /** The settings with which a worker of a group is rented. */

@@ -2,7 +2,7 @@ import { invalid } from "../../../base/errors.ts";
 import type { UserId } from "../../../base/ids.ts";
 import { inSnapshot, type Reader } from "../../../db/transaction.ts";
 import type { Database } from "../../../db/connect.ts";
-import { listInstanceFacts } from "../../rental/instances/index.ts";
+import { listInstanceFacts } from "../../rental/instances/for-serverless.ts";
 import { changeParameters, type Parameters } from "../endpoints/rules/parameters.ts";
 import { noSuchEndpoint } from "../endpoints/require-own.ts";
 import { readSeconds } from "../workers/sample-store.ts";

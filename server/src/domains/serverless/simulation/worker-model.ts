@@ -1,6 +1,6 @@
 import { invalid } from "../../../base/errors.ts";
 import { nanos, parseDollars, type Nanos } from "../../../base/money.ts";
-import type { InstanceFacts } from "../../rental/instances/index.ts";
+import type { InstanceFacts } from "../../rental/instances/for-serverless.ts";
 import { measuredPerf, median } from "../autoscaling/rules/worker-perf.ts";
 import type { SimulateBody } from "./schema.ts";
 import type { WorkerModel } from "./types.ts";

@@ -1,6 +1,6 @@
 import { invalid } from "../../../base/errors.ts";
 import type { ApiKeyId, EndpointGroupId, TemplateId, UserId, WorkerGroupId } from "../../../base/ids.ts";
-import { readQuery } from "../../supply/market/index.ts";
+import { readQuery } from "../../supply/market/for-serverless.ts";
 import { readLaunchArgs, type LaunchMembers } from "./launch-args.ts";
 import type { WorkerPrice } from "../workers/worker-price.ts";
 import { FRACTION, NOT_NEGATIVE, POSITIVE, readCount, readNumber } from "../endpoints/rules/parameters.ts";

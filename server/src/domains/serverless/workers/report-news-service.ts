@@ -1,6 +1,6 @@
 import type { EndpointGroupId, InstanceId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
-import { listInstanceFacts, listSites, type InstanceFacts, type Site } from "../../rental/instances/index.ts";
+import { listInstanceFacts, listSites, type InstanceFacts, type Site } from "../../rental/instances/for-serverless.ts";
 import { measuredPerf } from "../autoscaling/rules/worker-perf.ts";
 import { recordEvents, type NewEndpointEvent } from "../autoscaling/event-store.ts";
 import { failWorker } from "../autoscaling/failure-service.ts";

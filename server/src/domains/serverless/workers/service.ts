@@ -1,6 +1,6 @@
 import type { EndpointGroupId, WorkerGroupId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
-import { listInstanceFacts, listSites } from "../../rental/instances/index.ts";
+import { listInstanceFacts, listSites } from "../../rental/instances/for-serverless.ts";
 import type { Routers } from "../routing/routers.ts";
 import type { WorkerRecord } from "./schema.ts";
 import { listRemovedWorkers } from "./list-store.ts";

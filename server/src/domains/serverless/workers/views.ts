@@ -1,6 +1,6 @@
 import { epochSeconds } from "../../../base/clock.ts";
 import { toDollars } from "../../../base/money.ts";
-import type { InstanceFacts, Site } from "../../rental/instances/index.ts";
+import type { InstanceFacts, Site } from "../../rental/instances/for-serverless.ts";
 import { measuredPerf } from "../autoscaling/rules/worker-perf.ts";
 import { SILENT_AFTER_MS } from "../routing/routed-group.ts";
 import type { WorkerRecord } from "./schema.ts";

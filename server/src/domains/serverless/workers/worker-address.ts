@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { isPublicAddress } from "../../../base/public-address.ts";
-import type { Site } from "../../rental/instances/index.ts";
+import type { Site } from "../../rental/instances/for-serverless.ts";
 
 export type Address =
   | { readonly kind: "own"; readonly url: string }

@@ -3,7 +3,7 @@ import https from "node:https";
 import { Readable } from "node:stream";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import type { InstanceId } from "../../../base/ids.ts";
-import { subjectOf } from "../../rental/instances/index.ts";
+import { subjectOf } from "../../rental/instances/for-serverless.ts";
 import type { Assignment } from "../routing/endpoint-router.ts";
 
 /** Published timeout of a request to a worker. */

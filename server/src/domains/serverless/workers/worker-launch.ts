@@ -1,5 +1,5 @@
 import type { DeploymentId, EndpointGroupId, WorkerGroupId } from "../../../base/ids.ts";
-import { WORKER_GROUP_VARIABLE } from "../../rental/instances/index.ts";
+import { WORKER_GROUP_VARIABLE } from "../../rental/instances/for-serverless.ts";
 import type { LaunchSettings } from "../../rental/templates/index.ts";
 
 const WORKER_PORT = "WORKER_PORT";

@@ -1,7 +1,7 @@
 import { readMaxPrice } from "../../../base/hourly-price.ts";
 import { formatDollars, nanos, toDollars, type Nanos } from "../../../base/money.ts";
 import type { Wish } from "../../rental/instances/index.ts";
-import { usualPrice, type PricedOffer } from "../../supply/market/index.ts";
+import { usualPrice, type PricedOffer } from "../../supply/market/for-serverless.ts";
 
 /** The highest price of a worker of a group per hour, its disk included. */
 export type WorkerPrice = {

@@ -4,11 +4,12 @@ import { formatDollars } from "../../../base/money.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
-import { listDearMachines, lockMachines, lowerMachinePrices, notifyMarket, readPriceCeilings } from "../hosts/index.ts";
+import { listDearMachines, lowerMachinePrices } from "../hosts/for-listings.ts";
+import { lockMachines, notifyMarket, readPriceCeilings } from "../hosts/index.ts";
 import type { PriceCeilings } from "../../../base/price-ceilings.ts";
-import { followTerms } from "../../rental/instances/index.ts";
+import { followTerms } from "../../rental/instances/for-listings.ts";
 import { postNotifications } from "../../notifications/index.ts";
-import { listDearSpace, lowerNetworkSpacePrices, lowerSpacePrices } from "../volumes/index.ts";
+import { listDearSpace, lowerNetworkSpacePrices, lowerSpacePrices } from "../volumes/for-listings.ts";
 
 const MACHINES_PER_RUN = 200;
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { inTransaction } from "../../../../../test/support/fixtures.ts";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
 import { nanos } from "../../../base/money.ts";
-import { setPriceCeilings } from "../hosts/index.ts";
+import { setPriceCeilings } from "../hosts/for-assembly.ts";
 
 const LATER_S = 4_000_000_000;
 

@@ -5,8 +5,9 @@ import type { Sealer } from "../../../base/seal.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
-import { listHosted, lockMachines, requireRegistryOn } from "../hosts/index.ts";
-import { keepBackground, listOutOfStep, removeBackground } from "../../rental/instances/index.ts";
+import { listHosted } from "../hosts/for-listings.ts";
+import { lockMachines, requireRegistryOn } from "../hosts/index.ts";
+import { keepBackground, listOutOfStep, removeBackground } from "../../rental/instances/for-listings.ts";
 import { lockOwnMachine, notAuthorized, type HostRequest } from "./own-machine.ts";
 import { deleteDefaultJob, listDefaultJobs, listMachinesWithJob, putDefaultJob, type DefaultJob } from "./store.ts";
 

@@ -10,17 +10,14 @@ import {
   listHosted,
   listMachineUnder,
   listRollingMachines,
-  listScheduledMachines,
-  lockMachines,
-  readPriceCeilings,
   rollListingEnds,
   setMinBid,
-  unlistMachine,
-  type Terms,
-} from "../hosts/index.ts";
-import { extendRentals, followTerms, reschedule, type Actor } from "../../rental/instances/index.ts";
+} from "../hosts/for-listings.ts";
+import { listScheduledMachines, lockMachines, readPriceCeilings, unlistMachine, type Terms } from "../hosts/index.ts";
+import { extendRentals } from "../../rental/instances/index.ts";
+import { followTerms, reschedule, type Actor } from "../../rental/instances/for-listings.ts";
 import { freeDiskBytes, listLiveOffers, refreshOffers } from "../market/index.ts";
-import { extendLocalVolumes, listSpaceWith, moveSpaceEnd, unlistSpaceOf } from "../volumes/index.ts";
+import { extendLocalVolumes, listSpaceWith, moveSpaceEnd, unlistSpaceOf } from "../volumes/for-listings.ts";
 import { isExtendedBy, planTerms, readPrice, readVolumePrice, type ListingRequest } from "./rules/listing.ts";
 import { lockOwnMachine, noSuchMachine, notAuthorized, toMachineId, type HostRequest } from "./own-machine.ts";
 

@@ -1,20 +1,12 @@
 import type { MachineId, UserId } from "../../../base/ids.ts";
 import type { Sealer } from "../../../base/seal.ts";
 import type { Reader } from "../../../db/transaction.ts";
-import {
-  listDeviceProblems,
-  listHosted,
-  listMachines,
-  listMaintenances,
-  listRestReasons,
-  type HostedMachine,
-  type Machine,
-  type Maintenance,
-} from "../hosts/index.ts";
+import { listDeviceProblems, listMachines, listMaintenances, type Machine, type Maintenance } from "../hosts/index.ts";
+import { listHosted, listRestReasons, type HostedMachine } from "../hosts/for-listings.ts";
 import { listRentals, type Rental } from "../../rental/instances/index.ts";
 import { sumEarningsOf, type EarningSum } from "../../money/ledger/index.ts";
 import { listLiveLeases } from "../market/index.ts";
-import { listSpaceOf, type SpaceOf } from "../volumes/index.ts";
+import { listSpaceOf, type SpaceOf } from "../volumes/for-listings.ts";
 import { dayOf, type Days } from "./rules/earnings.ts";
 import { countReports, listDefaultJobs, type DefaultJob } from "./store.ts";
 

@@ -7,7 +7,7 @@ import { inTransaction, type TestCaller } from "../../../../../test/support/fixt
 import { listMachine, machineRecord, ofMachine } from "../../../../../test/support/hosting.ts";
 import { destroy, rentAndRun } from "../../../../../test/support/rentals.ts";
 import { parseDollars } from "../../../base/money.ts";
-import { setEarningsRules, setFeeRate } from "../../money/payments/index.ts";
+import { setEarningsRules, setFeeRate } from "../../money/payments/for-assembly.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

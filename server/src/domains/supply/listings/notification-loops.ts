@@ -2,8 +2,9 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
-import { takeEndingListings, takeLostMachines, takeReturnedMachines, type ToldMachine } from "../hosts/index.ts";
-import { listRentals, takeEndingRentals } from "../../rental/instances/index.ts";
+import { takeEndingListings, takeLostMachines, takeReturnedMachines, type ToldMachine } from "../hosts/for-listings.ts";
+import { listRentals } from "../../rental/instances/index.ts";
+import { takeEndingRentals } from "../../rental/instances/for-listings.ts";
 import { postNotifications, type Notification } from "../../notifications/index.ts";
 
 const ROWS_PER_RUN = 500;

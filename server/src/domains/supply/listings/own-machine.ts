@@ -1,7 +1,8 @@
 import { forbidden, invalid, notFound, type AppError } from "../../../base/errors.ts";
 import { MAX_ID, asId, type MachineId, type UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import { listHosted, lockMachines, type HostedMachine } from "../hosts/index.ts";
+import { listHosted, type HostedMachine } from "../hosts/for-listings.ts";
+import { lockMachines } from "../hosts/index.ts";
 
 /** A request by a host about one machine. */
 export type HostRequest = { readonly hostId: UserId; readonly machineId: number };

@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { model } from "../../../http/model.ts";
 import { MAX_ID } from "../../../base/ids.ts";
 import { REPORT_HEADING } from "../../people/accounts/index.ts";
-import { MAINTENANCE_CATEGORIES } from "../hosts/index.ts";
+import { MAINTENANCE_CATEGORIES } from "../hosts/for-listings.ts";
 
 const Nullable = <const T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);

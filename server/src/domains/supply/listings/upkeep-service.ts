@@ -1,25 +1,13 @@
 import { conflict, forbidden } from "../../../base/errors.ts";
 import type { MachineId, UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import {
-  cancelMaintenances,
-  insertMaintenance,
-  listHosted,
-  listMaintenances,
-  markMachineDeleted,
-  type Maintenance,
-} from "../hosts/index.ts";
-import {
-  destroyInstances,
-  hasRentedOn,
-  listMachineIdsOf,
-  listRentals,
-  noteOnRentals,
-  removeBackground,
-} from "../../rental/instances/index.ts";
+import { cancelMaintenances, insertMaintenance, listHosted, markMachineDeleted } from "../hosts/for-listings.ts";
+import { listMaintenances, type Maintenance } from "../hosts/index.ts";
+import { destroyInstances, listMachineIdsOf, listRentals } from "../../rental/instances/index.ts";
+import { hasRentedOn, noteOnRentals, removeBackground } from "../../rental/instances/for-listings.ts";
 import { refreshOffers } from "../market/index.ts";
 import { postNotifications } from "../../notifications/index.ts";
-import { hasLocalVolumes, unlistSpaceOf } from "../volumes/index.ts";
+import { hasLocalVolumes, unlistSpaceOf } from "../volumes/for-listings.ts";
 import { planMaintenance, type MaintenanceRequest } from "./rules/maintenance.ts";
 import { findOwnMachine, lockOwnMachine, noSuchMachine, toMachineId, type HostRequest } from "./own-machine.ts";
 import { countOtherReports, deleteDefaultJob, listReports, putReport, type Report } from "./store.ts";

@@ -4,7 +4,7 @@ import { viewReportHeading, type User } from "../../people/accounts/index.ts";
 import type { Machine, Maintenance } from "../hosts/index.ts";
 import type { EarningSum } from "../../money/ledger/index.ts";
 import { freeDiskBytes, isOpen } from "../market/index.ts";
-import { BYTES_PER_GB, type SpaceOf } from "../volumes/index.ts";
+import { BYTES_PER_GB, type SpaceOf } from "../volumes/for-listings.ts";
 import { dayOf, earnedBy, totalOf } from "./rules/earnings.ts";
 import type { ShownMachine } from "./machine-service.ts";
 import type { EarningsResponse, MachineRecord, MaintenanceRecord, SaidJob } from "./schema.ts";

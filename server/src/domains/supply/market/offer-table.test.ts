@@ -3,8 +3,10 @@ import { test } from "node:test";
 import { aUser, inTransaction } from "../../../../../test/support/fixtures.ts";
 import { testApp } from "../../../../../test/support/app.ts";
 import { aMachine } from "../../../../../test/support/machines.ts";
-import { MARKET_CHANNEL, notifyMachines } from "../hosts/index.ts";
-import { refreshOffers, searchOffers } from "./index.ts";
+import { MARKET_CHANNEL } from "../hosts/for-assembly.ts";
+import { notifyMachines } from "../hosts/for-instances.ts";
+import { refreshOffers } from "./index.ts";
+import { searchOffers } from "./for-assembly.ts";
 import { asId, type MachineId, type OfferId } from "../../../base/ids.ts";
 
 test("offers of more machines than one notification can name all become visible", async (t) => {

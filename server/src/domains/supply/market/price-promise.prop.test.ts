@@ -6,7 +6,7 @@ import type { TestCaller } from "../../../../../test/support/fixtures.ts";
 import { listMachine } from "../../../../../test/support/hosting.ts";
 import { anotherShop, type Shop } from "../../../../../test/support/price-promise.ts";
 import { AppError } from "../../../base/errors.ts";
-import type { OfferRecord } from "./index.ts";
+import type { OfferRecord } from "./for-assembly.ts";
 
 const who = fc.constantFrom(0, 1);
 const cents = fc.integer({ min: 1, max: 400 });

@@ -1,6 +1,6 @@
 import { bytesOf, priceFound, storageNanosPerHour } from "../../../base/hourly-price.ts";
 import { nanos, parseDollars, type Nanos } from "../../../base/money.ts";
-import { USUAL_CORE_NANOS_PER_HOUR, USUAL_DISK_NANOS_PER_GB_MONTH, usualNanosPerHour } from "../hosts/index.ts";
+import { USUAL_CORE_NANOS_PER_HOUR, USUAL_DISK_NANOS_PER_GB_MONTH, usualNanosPerHour } from "../hosts/for-market.ts";
 import type { OfferRecord } from "./schema.ts";
 
 /** The columns of an offer that its usual price follows from. Dollars, GB. */

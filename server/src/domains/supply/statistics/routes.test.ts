@@ -4,7 +4,7 @@ import { testApp, type TestApp } from "../../../../../test/support/app.ts";
 import { inTransaction } from "../../../../../test/support/fixtures.ts";
 import { rent } from "../../../../../test/support/rentals.ts";
 import { setPrices } from "../../../../../test/support/standing-requests.ts";
-import { issueAgentToken } from "../hosts/index.ts";
+import { issueAgentToken } from "../hosts/for-assembly.ts";
 
 const MINUTES_MS = 60_000;
 

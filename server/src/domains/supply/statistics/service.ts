@@ -2,7 +2,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { unauthenticated } from "../../../base/errors.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import { findHostRole, listGpuMachines } from "../hosts/index.ts";
+import { findHostRole, listGpuMachines } from "../hosts/for-statistics.ts";
 import { isOpen, listRentedDevices } from "../market/index.ts";
 import { placesOf, type Place } from "./rules/places.ts";
 import { countGpus, sampleMarket, type Counted } from "./rules/sample.ts";

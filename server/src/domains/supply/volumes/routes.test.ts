@@ -12,7 +12,8 @@ import { createLog } from "../../../base/log.ts";
 import { nanos } from "../../../base/money.ts";
 import type { Sealer } from "../../../base/seal.ts";
 import { creditOf, postTransfers } from "../../money/ledger/index.ts";
-import { attachVolumes, detachVolumes, planVolumeLink, recordVolumes, SpaceTable, volumeRoutes } from "./index.ts";
+import { attachVolumes, detachVolumes, planVolumeLink, recordVolumes } from "./for-instances.ts";
+import { SpaceTable, volumeRoutes } from "./for-assembly.ts";
 
 let env: TestDatabase;
 let served: Served;

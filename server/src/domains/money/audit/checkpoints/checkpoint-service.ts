@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { LedgerAccountId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
-import { findNextEventId } from "../../../people/accounts/index.ts";
-import { findNextTransferId, listTransferChecksums, sumPosted, type ChecksumPart } from "../../ledger/index.ts";
+import { findNextEventId } from "../../../people/accounts/for-audit.ts";
+import { findNextTransferId, listTransferChecksums, sumPosted, type ChecksumPart } from "../../ledger/for-audit.ts";
 import { reportOf } from "../checks/contract-audit.ts";
 import { compare, instant, type Tally } from "../rules/difference.ts";
 import { findLinkHash, findNextLink } from "../facts/fact-store.ts";

@@ -1,5 +1,5 @@
 import type { Reader } from "../../../../db/transaction.ts";
-import { limitAfter, listCapChanges, listCapLimits, type CapLimit } from "../../ledger/index.ts";
+import { limitAfter, listCapChanges, listCapLimits, type CapLimit } from "../../ledger/for-audit.ts";
 import { reportOf } from "./contract-audit.ts";
 import { compare, instant, type Tally } from "../rules/difference.ts";
 

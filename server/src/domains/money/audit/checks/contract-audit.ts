@@ -1,6 +1,6 @@
 import type { InstanceId, MachineId, VolumeId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
-import { listAuditedMachines, type AuditedMachine } from "../../../supply/hosts/index.ts";
+import { listAuditedMachines, type AuditedMachine } from "../../../supply/hosts/for-audit.ts";
 import {
   listAuditedPhases,
   listAuditedRuns,
@@ -9,9 +9,9 @@ import {
   type AuditedPhase,
   type AuditedRun,
   type AuditedTerms,
-} from "../../../rental/instances/index.ts";
-import { listAuditedTransfers } from "../../ledger/index.ts";
-import { listAuditedVolumes, type AuditedVolume } from "../../../supply/volumes/index.ts";
+} from "../../../rental/instances/for-audit.ts";
+import { listAuditedTransfers } from "../../ledger/for-audit.ts";
+import { listAuditedVolumes, type AuditedVolume } from "../../../supply/volumes/for-audit.ts";
 import { COUNTED, endWalk, partsOf, timesOf, walkLine, type CounterPlace, type RunTime } from "./rules/counter-walk.ts";
 import { compare, type Report, type Tally } from "../rules/difference.ts";
 import { checkPayment } from "./rules/line-rules.ts";

@@ -1,6 +1,6 @@
 import type { Reader } from "../../../../db/transaction.ts";
 import { listWrongAccountDocuments, listWrongDocuments } from "../../invoices/index.ts";
-import { listWrongEarnings } from "../../ledger/index.ts";
+import { listWrongEarnings } from "../../ledger/for-audit.ts";
 import { reportOf } from "./contract-audit.ts";
 import { compare, type Tally } from "../rules/difference.ts";
 import { listWrongDays, type LineRange, type WrongDay } from "../../charging/for-audit.ts";

@@ -9,7 +9,7 @@ import {
   type AuditedUpTo,
   type LedgerDifference,
   type TransferRange,
-} from "../../ledger/index.ts";
+} from "../../ledger/for-audit.ts";
 import { reportOf } from "./contract-audit.ts";
 import { compare, type CheckName, type Tally } from "../rules/difference.ts";
 import { findOriginTransferId } from "../checkpoints/checkpoint-store.ts";

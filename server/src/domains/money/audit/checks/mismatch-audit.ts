@@ -1,8 +1,9 @@
 import type { Reader } from "../../../../db/transaction.ts";
-import { listAuditedCaps, listPendingHolds, startOf } from "../../ledger/index.ts";
+import { listAuditedCaps, listPendingHolds } from "../../ledger/for-audit.ts";
+import { startOf } from "../../ledger/index.ts";
 import { listHeldDevices } from "../../../supply/market/index.ts";
 import { spentWithin } from "../../charging/index.ts";
-import { listUnscheduledVolumes, listVolumeHolds } from "../../../supply/volumes/index.ts";
+import { listUnscheduledVolumes, listVolumeHolds } from "../../../supply/volumes/for-audit.ts";
 import { reportOf } from "./contract-audit.ts";
 import { compare, type Tally } from "../rules/difference.ts";
 import { mismatchedHolds, mismatchedLeases } from "./mismatches.ts";

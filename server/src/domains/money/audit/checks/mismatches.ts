@@ -1,6 +1,7 @@
 import type { InstanceId } from "../../../../base/ids.ts";
-import { HOLDING_PHASES } from "../../../rental/instances/index.ts";
-import type { HoldId, PendingHold } from "../../ledger/index.ts";
+import { HOLDING_PHASES } from "../../../rental/instances/for-audit.ts";
+import type { HoldId } from "../../ledger/index.ts";
+import type { PendingHold } from "../../ledger/for-audit.ts";
 import type { HeldDevices } from "../../../supply/market/index.ts";
 import type { HoldOwner, Stand } from "../../charging/for-audit.ts";
 

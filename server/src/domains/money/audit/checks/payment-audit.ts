@@ -1,11 +1,11 @@
 import type { Reader } from "../../../../db/transaction.ts";
-import { listNamedTransfers, type NamedTransfer } from "../../ledger/index.ts";
+import { listNamedTransfers, type NamedTransfer } from "../../ledger/for-audit.ts";
 import {
   listExpectedMovements,
   listMadeMovements,
   listWrongPayouts,
   type ExpectedMovement,
-} from "../../payments/index.ts";
+} from "../../payments/for-audit.ts";
 import { reportOf } from "./contract-audit.ts";
 import { compare, type Tally } from "../rules/difference.ts";
 import type { Ranges } from "./ledger-audit.ts";

@@ -1,5 +1,5 @@
 import type { Reader } from "../../../../db/transaction.ts";
-import { listNamedTransfers, listOverTakings, type NamedTransfer } from "../../ledger/index.ts";
+import { listNamedTransfers, listOverTakings, type NamedTransfer } from "../../ledger/for-audit.ts";
 import {
   listAuditedDebts,
   isDepositKind,
@@ -8,7 +8,7 @@ import {
   nameTaken,
   returnKeysOf,
   type AuditedReturn,
-} from "../../payments/index.ts";
+} from "../../payments/for-audit.ts";
 import { reportOf } from "./contract-audit.ts";
 import { compare, type Tally } from "../rules/difference.ts";
 import type { Ranges } from "./ledger-audit.ts";

@@ -1,4 +1,5 @@
-import { countableMs, type AuditedPhase, type AuditedRun } from "../../../rental/instances/index.ts";
+import { countableMs } from "../../../rental/instances/index.ts";
+import type { AuditedPhase, AuditedRun } from "../../../rental/instances/for-audit.ts";
 import { instant, type Report } from "../rules/difference.ts";
 
 /** Longest difference between the clocks of servers. */

@@ -8,8 +8,8 @@ import {
   listToldTransferBuckets,
   listToldTransferIds,
   listToldTransfers,
-} from "../../../people/accounts/index.ts";
-import { listMovedBuckets, listMovedIds, listStatedTransfers } from "../../ledger/index.ts";
+} from "../../../people/accounts/for-audit.ts";
+import { listMovedBuckets, listMovedIds, listStatedTransfers } from "../../ledger/for-audit.ts";
 import { walkChain, type Walked } from "./chain-walk.ts";
 import type { FactAudit, FactOrigin } from "./fact-audit-types.ts";
 import { auditStates } from "./fact-states.ts";

@@ -1,9 +1,9 @@
 // Compares everything that people set with its last fact: caps, payouts, holds on payouts, freezes, invoices and other
 // documents, and checkpoints.
-import { listStatedFreezes } from "../../../people/accounts/index.ts";
+import { listStatedFreezes } from "../../../people/accounts/for-audit.ts";
 import { ACCOUNT_DOCUMENT_KINDS, listAccountDocumentTexts, listIssuedTexts } from "../../invoices/index.ts";
-import { listStatedCaps } from "../../ledger/index.ts";
-import { listStatedPayoutHolds, listStatedPayouts, payoutsOf } from "../../payments/index.ts";
+import { listStatedCaps } from "../../ledger/for-audit.ts";
+import { listStatedPayoutHolds, listStatedPayouts, payoutsOf } from "../../payments/for-audit.ts";
 import type { FactAudit, FactOrigin } from "./fact-audit-types.ts";
 import { differenceOf, dollarsText, readFact, valueText, whoAndWhen, type ReadFact } from "./rules/fact-rules.ts";
 import { listFactsSince, listLastFacts, type LinkRange } from "./fact-store.ts";

@@ -4,15 +4,11 @@ import { unreachable } from "../../../../base/invariant.ts";
 import type { Log } from "../../../../base/log.ts";
 import type { Database } from "../../../../db/connect.ts";
 import { inSnapshot, withTransaction, type Reader, type Tx } from "../../../../db/transaction.ts";
-import {
-  listMistakenConnections,
-  takeBackConnections,
-  type Inventory,
-  type OpenConnections,
-  type Registration,
-} from "../../../supply/hosts/index.ts";
-import { listCounted } from "../../../rental/instances/index.ts";
-import { listPendingHolds, releaseHold, type HoldId } from "../../ledger/index.ts";
+import { listMistakenConnections, type Inventory, type Registration } from "../../../supply/hosts/for-audit.ts";
+import { takeBackConnections, type OpenConnections } from "../../../supply/hosts/index.ts";
+import { listCounted } from "../../../rental/instances/for-audit.ts";
+import { listPendingHolds } from "../../ledger/for-audit.ts";
+import { releaseHold, type HoldId } from "../../ledger/index.ts";
 import { listHeldDevices } from "../../../supply/market/index.ts";
 import {
   isVolumeHold,
@@ -21,7 +17,7 @@ import {
   listVolumeHolds,
   listVolumePlaces,
   scheduleVolumeSettlement,
-} from "../../../supply/volumes/index.ts";
+} from "../../../supply/volumes/for-audit.ts";
 import { claimRun, noteRun, recordFinding, type Outcome } from "./finding-store.ts";
 import {
   absenceFindings,

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { InstanceId, MachineId, UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
-import type { DesiredState, Phase } from "../../../rental/instances/index.ts";
+import type { DesiredState, Phase } from "../../../rental/instances/for-charging.ts";
 import { asHoldId, type HoldId } from "../../ledger/index.ts";
 
 export type AuditedInstance = {

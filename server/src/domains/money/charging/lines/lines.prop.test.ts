@@ -3,7 +3,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { asId, type InstanceId } from "../../../../base/ids.ts";
 import { nanos } from "../../../../base/money.ts";
-import type { PastTerms, TermsHistory } from "../../../rental/instances/index.ts";
+import type { PastTerms } from "../../../rental/instances/index.ts";
+import type { TermsHistory } from "../../../rental/instances/for-charging.ts";
 import { gpuLines, lineAmount, trafficLines, type CountedRun, type DueLine } from "./lines.ts";
 
 const DAY_MS = 86_400_000;

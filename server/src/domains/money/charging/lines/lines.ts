@@ -1,5 +1,5 @@
 import { mulDivFloor, nanos, SECONDS_PER_HOUR, SECONDS_PER_MONTH, type Nanos } from "../../../../base/money.ts";
-import { segmentsOf, type Counter, type TermsHistory } from "../../../rental/instances/index.ts";
+import { segmentsOf, type Counter, type TermsHistory } from "../../../rental/instances/for-charging.ts";
 import { depositShare } from "../rules/charges.ts";
 import { daysOf } from "../rules/days.ts";
 

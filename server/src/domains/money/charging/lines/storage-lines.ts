@@ -1,5 +1,5 @@
-import type { Interval } from "../../../supply/hosts/index.ts";
-import { periodsOf, type TermsHistory } from "../../../rental/instances/index.ts";
+import type { Interval } from "../../../supply/hosts/for-charging.ts";
+import { periodsOf, type TermsHistory } from "../../../rental/instances/for-charging.ts";
 import { daysOf } from "../rules/days.ts";
 import type { DueLine, LineState } from "./lines.ts";
 

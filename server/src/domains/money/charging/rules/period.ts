@@ -1,5 +1,5 @@
 import { HOLD_SECONDS, STOP_SECONDS } from "../../../../base/stop-times.ts";
-import type { DesiredState, Phase } from "../../../rental/instances/index.ts";
+import type { DesiredState, Phase } from "../../../rental/instances/for-charging.ts";
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;

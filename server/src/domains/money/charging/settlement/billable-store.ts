@@ -4,7 +4,7 @@ import { nanos } from "../../../../base/money.ts";
 import { bigints, integers, timestamps } from "../../../../db/arrays.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { asHoldId, parseCapScope, type CapScope, type HoldId } from "../../ledger/index.ts";
-import type { DesiredState, Phase, RunKey, StartEvidence, Terms } from "../../../rental/instances/index.ts";
+import type { DesiredState, Phase, RunKey, StartEvidence, Terms } from "../../../rental/instances/for-charging.ts";
 
 /** The fields of an instance that a settlement needs, of any owner. */
 export type Billable = {

@@ -1,16 +1,16 @@
 import type { InstanceId, UserId } from "../../../../base/ids.ts";
 import { formatDollars, nanos, type Nanos } from "../../../../base/money.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
-import { closeFaults, type OpenFault } from "../../../rental/instances/index.ts";
+import { closeFaults, type OpenFault } from "../../../rental/instances/for-charging.ts";
 import {
   creditOf,
   depositOf,
   earningsOf,
-  listWentBack,
   postAllTransfers,
   type LockedAccounts,
   type TransferRequest,
 } from "../../ledger/index.ts";
+import { listWentBack } from "../../ledger/for-charging.ts";
 import { postNotifications } from "../../../notifications/index.ts";
 import { creditedSince, creditOfStretches, mostGivenBack } from "../rules/host-credit.ts";
 import { listPaidStretches, sumPaidTo } from "../lines/line-store.ts";

@@ -2,8 +2,9 @@
 import type { InstanceId, MachineId, UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { listDeposits, type Deposit } from "../../deposits/index.ts";
-import { certainUntil, coveredParts, listHostIds, listSpans, type MachineSpans } from "../../../supply/hosts/index.ts";
-import { listPastTerms, type TermsHistory } from "../../../rental/instances/index.ts";
+import { certainUntil } from "../../../supply/hosts/for-charging.ts";
+import { coveredParts, listHostIds, listSpans, type MachineSpans } from "../../../supply/hosts/index.ts";
+import { listPastTerms, type TermsHistory } from "../../../rental/instances/for-charging.ts";
 import { gpuLines, trafficLines, type DueLine, type LineState, type Prepaid } from "../lines/lines.ts";
 import { storageLines, type StateChange } from "../lines/storage-lines.ts";
 import { listPhaseChanges, type Billable, type BillableRun, type PhaseChange } from "./billable-store.ts";

@@ -3,15 +3,9 @@ import type { InstanceId } from "../../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../../base/money.ts";
 import { HOLD_SECONDS, STOP_SECONDS } from "../../../../base/stop-times.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { holdAmount, trafficAllowance } from "../../../rental/instances/index.ts";
-import {
-  placeHolds,
-  UNTIL_STOPPED,
-  type CapScope,
-  type HoldId,
-  type HoldRequest,
-  type Limitation,
-} from "../../ledger/index.ts";
+import { holdAmount, trafficAllowance } from "../../../rental/instances/for-charging.ts";
+import { placeHolds, type CapScope, type HoldId } from "../../ledger/index.ts";
+import { UNTIL_STOPPED, type HoldRequest, type Limitation } from "../../ledger/for-charging.ts";
 import type { Rooms } from "./payment.ts";
 import { passingPeriods, periodsFor, type Lasting, type Period } from "../rules/period.ts";
 import type { Item } from "./settlement.ts";

@@ -2,7 +2,8 @@
 // ample credit these would be most of a settlement's writes besides its charge lines.
 import type { InstanceId, UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { listHoldsAlike, readMeans, type HoldId } from "../../ledger/index.ts";
+import { listHoldsAlike } from "../../ledger/for-charging.ts";
+import { readMeans, type HoldId } from "../../ledger/index.ts";
 import { needOf, requestOf, type HoldPlan } from "./holds.ts";
 import { lineAmount, type DueLine } from "../lines/lines.ts";
 import type { Rooms } from "./payment.ts";

@@ -1,5 +1,6 @@
 import { nanos, type Nanos } from "../../../../base/money.ts";
-import type { CapRoom, CapScope } from "../../ledger/index.ts";
+import type { CapRoom } from "../../ledger/for-charging.ts";
+import type { CapScope } from "../../ledger/index.ts";
 import { cutLine, lineAmount, type DueLine } from "../lines/lines.ts";
 
 /** The credit that is left to pay from, updated as payments are made. */

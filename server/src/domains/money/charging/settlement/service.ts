@@ -3,8 +3,10 @@ import type { InstanceId, UserId } from "../../../../base/ids.ts";
 import type { Database } from "../../../../db/connect.ts";
 import { withTransaction, type Reader, type Tx } from "../../../../db/transaction.ts";
 import { listHostIds } from "../../../supply/hosts/index.ts";
-import { lockMachinesOf, stopFlooded, stopUnpaid } from "../../../rental/instances/index.ts";
-import { lockCredit, noteCapsReached, type CapScope } from "../../ledger/index.ts";
+import { lockMachinesOf } from "../../../rental/instances/index.ts";
+import { stopFlooded, stopUnpaid } from "../../../rental/instances/for-charging.ts";
+import { lockCredit, type CapScope } from "../../ledger/index.ts";
+import { noteCapsReached } from "../../ledger/for-charging.ts";
 import { settleInBatches } from "./batches.ts";
 import { settleInstances, type Rates, type Stalled } from "./settlement.ts";
 import {

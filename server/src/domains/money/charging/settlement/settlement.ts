@@ -3,27 +3,20 @@ import type { InstanceId, UserId } from "../../../../base/ids.ts";
 import { HOLD_SECONDS } from "../../../../base/stop-times.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { noteUses } from "../../deposits/index.ts";
-import {
-  listOpenFaults,
-  listScopeCosts,
-  listInstanceCosts,
-  scopesOf,
-  type OpenFault,
-} from "../../../rental/instances/index.ts";
+import { listOpenFaults, listScopeCosts, type OpenFault } from "../../../rental/instances/for-charging.ts";
+import { listInstanceCosts, scopesOf } from "../../../rental/instances/index.ts";
 import {
   creditOf,
   depositOf,
   earningsOf,
   lockAccounts,
-  lockCapRooms,
   noteSpending,
   postAllTransfers,
   readMeans,
-  useHolds,
   type CapScope,
-  type Limitation,
   type LockedAccounts,
 } from "../../ledger/index.ts";
+import { lockCapRooms, useHolds, type Limitation } from "../../ledger/for-charging.ts";
 import { listVolumeCosts } from "../../../supply/volumes/index.ts";
 import { billOf, loadFacts, type Bill, type InstanceFacts } from "./facts.ts";
 import { giveCredits } from "./credit-service.ts";

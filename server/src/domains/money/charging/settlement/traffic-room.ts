@@ -6,7 +6,7 @@ import {
   readTrafficRules,
   trafficLeft,
   type TrafficUse,
-} from "../../../rental/instances/index.ts";
+} from "../../../rental/instances/for-charging.ts";
 import { lineAmount } from "../lines/lines.ts";
 import type { PaidLine, TrafficRoom } from "./payment.ts";
 import type { Item } from "./settlement.ts";

@@ -1,9 +1,10 @@
 import type { UserId } from "../../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Reader } from "../../../../db/transaction.ts";
-import { listInstanceIdsOfScope } from "../../../rental/instances/index.ts";
-import { kindOfScope, sumPrepaid, type CapScope } from "../../ledger/index.ts";
-import { listVolumeIdsOfScope } from "../../../supply/volumes/index.ts";
+import { listInstanceIdsOfScope } from "../../../rental/instances/for-charging.ts";
+import { kindOfScope, type CapScope } from "../../ledger/index.ts";
+import { sumPrepaid } from "../../ledger/for-charging.ts";
+import { listVolumeIdsOfScope } from "../../../supply/volumes/for-charging.ts";
 import { sumCharged, type Contracts } from "./spent-store.ts";
 
 /** The spending of a user within a scope since a moment: charges, and prepayments into deposits. */

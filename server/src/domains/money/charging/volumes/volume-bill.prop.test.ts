@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { asId, type MachineId, type NetworkDiskId, type UserId, type VolumeId } from "../../../../base/ids.ts";
 import { nanos } from "../../../../base/money.ts";
 import type { MachineSpans } from "../../../supply/hosts/index.ts";
-import type { BillableVolume } from "../../../supply/volumes/index.ts";
+import type { BillableVolume } from "../../../supply/volumes/for-charging.ts";
 import { lineAmount } from "../lines/lines.ts";
 import { volumeBillOf } from "./volume-bill.ts";
 

@@ -1,8 +1,9 @@
 import type { MachineId } from "../../../../base/ids.ts";
 import { nanos, ZERO } from "../../../../base/money.ts";
-import { certainUntil, coveredParts, joinIntervals, type MachineSpans } from "../../../supply/hosts/index.ts";
-import type { Terms, TermsHistory } from "../../../rental/instances/index.ts";
-import type { BillableVolume } from "../../../supply/volumes/index.ts";
+import { certainUntil, joinIntervals } from "../../../supply/hosts/for-charging.ts";
+import { coveredParts, type MachineSpans } from "../../../supply/hosts/index.ts";
+import type { Terms, TermsHistory } from "../../../rental/instances/for-charging.ts";
+import type { BillableVolume } from "../../../supply/volumes/for-charging.ts";
 import type { DueLine } from "../lines/lines.ts";
 import { storageLines, type StateChange } from "../lines/storage-lines.ts";
 

@@ -7,13 +7,12 @@ import {
   creditOf,
   earningsOf,
   lockAccounts,
-  lockCapRooms,
   placeHolds,
   readMeans,
-  useHolds,
   type CapScope,
   type HoldId,
 } from "../../ledger/index.ts";
+import { lockCapRooms, useHolds } from "../../ledger/for-charging.ts";
 import {
   HOLD_PERIODS,
   listChargeableVolumes,
@@ -25,7 +24,7 @@ import {
   volumeHoldAmount,
   type BillableVolume,
   type ChargeableVolume,
-} from "../../../supply/volumes/index.ts";
+} from "../../../supply/volumes/for-charging.ts";
 import { settleInBatches } from "../settlement/batches.ts";
 import type { DueLine } from "../lines/lines.ts";
 import { payLines, roomsOf, type Purse } from "../settlement/payment.ts";

@@ -1,6 +1,7 @@
 import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Terms } from "../../../supply/hosts/index.ts";
-import type { Prices, Rental } from "../../../rental/instances/index.ts";
+import type { Prices } from "../../../rental/instances/for-deposits.ts";
+import type { Rental } from "../../../rental/instances/index.ts";
 
 /** The prices and the end date of a machine's present listing. */
 export type ListedTerms = Pick<

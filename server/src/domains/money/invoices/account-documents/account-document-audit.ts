@@ -2,7 +2,7 @@
 import { canonical } from "../../../../base/facts.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import type { Reader } from "../../../../db/transaction.ts";
-import { listMovementsOf, type PostedMovement } from "../../ledger/index.ts";
+import { listMovementsOf, type PostedMovement } from "../../ledger/for-invoices.ts";
 import type { WrongDocument } from "../documents/document-audit.ts";
 import { UNNAMED_SELLER } from "../seller.ts";
 import { ppmOf } from "../rules/tax.ts";

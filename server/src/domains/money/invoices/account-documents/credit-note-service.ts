@@ -1,7 +1,7 @@
 import type { UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
-import type { PostedMovement } from "../../ledger/index.ts";
-import { listContractSums } from "../../charging/index.ts";
+import type { PostedMovement } from "../../ledger/for-invoices.ts";
+import { listContractSums } from "../../charging/for-invoices.ts";
 import { monthAfter, monthStart } from "../month.ts";
 import { findDocument, listDocuments, readDocumentClock } from "../documents/document-store.ts";
 import {

@@ -1,7 +1,12 @@
 import type { Clock } from "../../../../base/clock.ts";
 import type { Database } from "../../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
-import { listPostedMovements, type MovementCode, type PostedMovement, type PostedPlace } from "../../ledger/index.ts";
+import {
+  listPostedMovements,
+  type MovementCode,
+  type PostedMovement,
+  type PostedPlace,
+} from "../../ledger/for-invoices.ts";
 import type { Seller } from "../seller.ts";
 import {
   issueDocument,

@@ -8,7 +8,7 @@ import {
   listPostedMovements,
   type MovementCode,
   type PostedMovement,
-} from "../../ledger/index.ts";
+} from "../../ledger/for-invoices.ts";
 import type { WrongDocument } from "../documents/document-audit.ts";
 import { monthAfter, monthsToAudit } from "../month.ts";
 import { listDocumentedAmong, listStatedAmong, readKindClock } from "./account-document-store.ts";

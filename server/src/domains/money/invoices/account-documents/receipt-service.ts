@@ -1,4 +1,4 @@
-import { findUser } from "../../../people/accounts/index.ts";
+import { findUser } from "../../../people/accounts/for-invoices.ts";
 import { findReceiptOfPayment } from "./account-document-store.ts";
 import { issueByMovement, type IssueMeans } from "./issue-by-movement.ts";
 import { makeReceipt, RECEIPT_CODES, receiptFactsOf } from "./rules/receipt.ts";

@@ -1,16 +1,11 @@
 import type { UserId } from "../../../../base/ids.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import { inSnapshot, withTransaction, type Reader } from "../../../../db/transaction.ts";
-import { findUser } from "../../../people/accounts/index.ts";
+import { findUser } from "../../../people/accounts/for-invoices.ts";
 import { listGpuModels } from "../../../supply/hosts/index.ts";
-import {
-  firstMovementAt,
-  listEarningsHolders,
-  readEarnings,
-  sumEarningsMovements,
-  sumEarningsOf,
-} from "../../ledger/index.ts";
-import { readPayable } from "../../payments/index.ts";
+import { firstMovementAt, listEarningsHolders, sumEarningsMovements } from "../../ledger/for-invoices.ts";
+import { readEarnings, sumEarningsOf } from "../../ledger/index.ts";
+import { readPayable } from "../../payments/for-invoices.ts";
 import type { Month } from "../documents/rules/document-usage.ts";
 import { monthAfter, monthStart } from "../month.ts";
 import type { Seller } from "../seller.ts";

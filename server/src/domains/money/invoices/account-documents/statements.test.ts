@@ -14,11 +14,10 @@ import {
   creditOf,
   earningsOf,
   FEES,
-  PAYOUTS,
   postTransfers,
-  type AccountRef,
   type TransferRequest,
 } from "../../ledger/index.ts";
+import { PAYOUTS, type AccountRef } from "../../ledger/for-payments.ts";
 import { invoiceRoutes, listWrongAccountDocuments, UNNAMED_SELLER, type Seller } from "../index.ts";
 import { listAccountDocumentsSince } from "./account-document-store.ts";
 import type { Statement } from "./rules/account-document.ts";

@@ -10,7 +10,7 @@ import {
   totalCharged,
   type ChargeKey,
   type DaySum,
-} from "../../charging/index.ts";
+} from "../../charging/for-invoices.ts";
 import { listWorkplaces } from "../../../serverless/index.ts";
 import type { ChargesPlan } from "./rules/charge-plan.ts";
 import { viewCharge, viewLine } from "./charge-views.ts";

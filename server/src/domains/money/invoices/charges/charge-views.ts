@@ -2,7 +2,7 @@ import { epochSeconds } from "../../../../base/clock.ts";
 import { formatDollars, roundHalfUp, roundToTotal, toDollars } from "../../../../base/money.ts";
 import { dayText } from "../../../../base/moment.ts";
 import type { InstanceName } from "../../../rental/instances/index.ts";
-import type { ChargeComponent, ChargeKey, ChargeLine, ChargeSum } from "../../charging/index.ts";
+import type { ChargeComponent, ChargeKey, ChargeLine, ChargeSum } from "../../charging/for-invoices.ts";
 import type { Workplace } from "../../../serverless/index.ts";
 import type { ChargeLineRow, ChargeRow } from "./charge-schema.ts";
 import { measured } from "../rules/quantity.ts";

@@ -9,7 +9,7 @@ import { systemClock, type Clock } from "../../../../base/clock.ts";
 import { NANOS_PER_DOLLAR, parseDollars } from "../../../../base/money.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { createTransferPoster, postTransfers } from "../../ledger/index.ts";
-import { chargeDayLoop } from "../../charging/index.ts";
+import { chargeDayLoop } from "../../charging/for-assembly.ts";
 import type { ChargeRow } from "./charge-schema.ts";
 import { invoiceRoutes } from "../index.ts";
 

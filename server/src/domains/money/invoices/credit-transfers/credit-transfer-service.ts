@@ -9,15 +9,10 @@ import { formatDollars, nanos, parseDollars, toDollars, type Nanos } from "../..
 import type { Database } from "../../../../db/connect.ts";
 import { keyReused, type Repeatable } from "../../../../db/idempotency.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
-import { findRecipients, requireAccount, type Caller, type Recipient } from "../../../people/accounts/index.ts";
-import {
-  creditOf,
-  lockAccounts,
-  postTransfer,
-  type Cause,
-  type TransferOutcome,
-  type TransferPoster,
-} from "../../ledger/index.ts";
+import { findRecipients, type Recipient } from "../../../people/accounts/for-invoices.ts";
+import { requireAccount, type Caller } from "../../../people/accounts/index.ts";
+import { creditOf, lockAccounts, postTransfer, type Cause, type TransferPoster } from "../../ledger/index.ts";
+import type { TransferOutcome } from "../../ledger/for-invoices.ts";
 import type { TransferRequest } from "../../ledger/index.ts";
 import { lockMovable, type IsBound } from "./movable.ts";
 import type { RefuseCapped } from "./key-caps.ts";

@@ -6,7 +6,8 @@ import { testDatabase } from "../../../../../../test/support/postgres.ts";
 import { aRequestKey, serveRoutes } from "../../../../../../test/support/serve.ts";
 import { systemClock } from "../../../../base/clock.ts";
 import { nanos, NANOS_PER_DOLLAR, ZERO } from "../../../../base/money.ts";
-import { auditLedger, balanceOf, createTransferPoster, postTransfer, putCap } from "../../ledger/index.ts";
+import { auditLedger, balanceOf, createTransferPoster, postTransfer } from "../../ledger/index.ts";
+import { putCap } from "../../ledger/for-limits.ts";
 import { invoiceRoutes } from "../index.ts";
 
 const { database, pool } = await testDatabase();

@@ -5,9 +5,10 @@ import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Database } from "../../../../db/connect.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { listFrozenIds } from "../../../people/accounts/index.ts";
-import { readFreeCash } from "../../ledger/index.ts";
-import { listAccruing, lockSpendable } from "../../charging/index.ts";
-import { listYoungCredit } from "../../payments/index.ts";
+import { readFreeCash } from "../../ledger/for-invoices.ts";
+import { listAccruing } from "../../charging/for-invoices.ts";
+import { lockSpendable } from "../../charging/index.ts";
+import { listYoungCredit } from "../../payments/for-invoices.ts";
 
 const USERS_BATCH_MAX = 500;
 

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { creditOfUser, testApp } from "../../../../../../test/support/app.ts";
 import { transferOf } from "../../../../../../test/support/ledger.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
-import { creditOf, postTransfers, STRIPE } from "../../ledger/index.ts";
+import { creditOf, postTransfers } from "../../ledger/index.ts";
+import { STRIPE } from "../../ledger/for-payments.ts";
 
 const DOLLAR = 1_000_000_000n;
 const DAY_MS = 86_400_000;

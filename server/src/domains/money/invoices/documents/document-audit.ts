@@ -1,6 +1,6 @@
 // Compares issued invoices with what they would state today: a finished month does not change any more.
 import type { Reader } from "../../../../db/transaction.ts";
-import { firstMovementAt, listCreditHolders } from "../../ledger/index.ts";
+import { firstMovementAt, listCreditHolders } from "../../ledger/for-invoices.ts";
 import { listDue, needsInvoice, readFacts, readFactsToIssue } from "./document-service.ts";
 import type { DocumentLine } from "./rules/document-lines.ts";
 import {

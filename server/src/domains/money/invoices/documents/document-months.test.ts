@@ -9,7 +9,7 @@ import { systemClock, type Clock } from "../../../../base/clock.ts";
 import { NANOS_PER_DOLLAR, nanos } from "../../../../base/money.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { postTransfers } from "../../ledger/index.ts";
-import { chargeDayLoop } from "../../charging/index.ts";
+import { chargeDayLoop } from "../../charging/for-assembly.ts";
 import { listWrongDocuments } from "./document-audit.ts";
 import { issueInvoices } from "./document-service.ts";
 import { listDocuments, type InvoiceDocument } from "./document-store.ts";

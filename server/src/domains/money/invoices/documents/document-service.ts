@@ -3,7 +3,7 @@ import type { UserId } from "../../../../base/ids.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import type { Database } from "../../../../db/connect.ts";
 import { inSnapshot, withTransaction, type Reader } from "../../../../db/transaction.ts";
-import { findUser } from "../../../people/accounts/index.ts";
+import { findUser } from "../../../people/accounts/for-invoices.ts";
 import { listGpuModels } from "../../../supply/hosts/index.ts";
 import { listInstanceNames } from "../../../rental/instances/index.ts";
 import {
@@ -11,9 +11,9 @@ import {
   listCreditHolders,
   listEarlyEnds,
   listMoversAmong,
-  prepaidBalanceOf,
   sumPrepaidMovements,
-} from "../../ledger/index.ts";
+} from "../../ledger/for-invoices.ts";
+import { prepaidBalanceOf } from "../../ledger/index.ts";
 import {
   listBeginnings,
   listContractSums,
@@ -22,7 +22,7 @@ import {
   sumDiscounts,
   totalCharged,
   type ChargeSum,
-} from "../../charging/index.ts";
+} from "../../charging/for-invoices.ts";
 import { listVolumeNames } from "../../../supply/volumes/index.ts";
 import {
   findLastDocument,

@@ -11,7 +11,7 @@ import { asId, type InstanceId } from "../../../../base/ids.ts";
 import { NANOS_PER_DOLLAR, parseDollars, roundHalfUp } from "../../../../base/money.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { createTransferPoster, creditOf, depositOf, postTransfers, type TransferRequest } from "../../ledger/index.ts";
-import { chargeDayLoop } from "../../charging/index.ts";
+import { chargeDayLoop } from "../../charging/for-assembly.ts";
 import { issueInvoices } from "./document-service.ts";
 import { invoiceRoutes, listWrongDocuments, UNNAMED_SELLER, type Seller } from "../index.ts";
 

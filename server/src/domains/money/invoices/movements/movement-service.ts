@@ -4,8 +4,8 @@ import { parseFilters, STRICT_FILTERS } from "../../../../base/filters/parse-fil
 import { parseOrderBy, parseSelectCols } from "../../../../base/filters/parse-order.ts";
 import { asId, type PayoutId, type UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
-import { listMovements, placeOf, type Movement } from "../../ledger/index.ts";
-import { listPayouts, type Payout } from "../../payments/index.ts";
+import { listMovements, placeOf, type Movement } from "../../ledger/for-invoices.ts";
+import { listPayouts, type Payout } from "../../payments/for-invoices.ts";
 import { readLimit, type MovementsPlan } from "./rules/movement-plan.ts";
 import type { RawInvoice } from "./movement-schema.ts";
 import { viewMovement, viewRawInvoice } from "./movement-views.ts";

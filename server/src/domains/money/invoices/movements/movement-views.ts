@@ -1,9 +1,9 @@
 import { epochSeconds } from "../../../../base/clock.ts";
 import { dayText } from "../../../../base/moment.ts";
 import { roundHalfUp, toDollars } from "../../../../base/money.ts";
-import type { Movement } from "../../ledger/index.ts";
+import type { Movement } from "../../ledger/for-invoices.ts";
 import type { UserId } from "../../../../base/ids.ts";
-import type { Payout } from "../../payments/index.ts";
+import type { Payout } from "../../payments/for-invoices.ts";
 import { netAmount, serviceOf, signedAmount, typeOf } from "./rules/movements.ts";
 import type { MovementRow, RawInvoice } from "./movement-schema.ts";
 

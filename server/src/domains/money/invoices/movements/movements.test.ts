@@ -15,11 +15,10 @@ import {
   depositOf,
   earningsOf,
   FEES,
-  PAYOUTS,
   postTransfers,
-  STRIPE,
   type TransferRequest,
 } from "../../ledger/index.ts";
+import { PAYOUTS, STRIPE } from "../../ledger/for-payments.ts";
 import { invoiceRoutes } from "../index.ts";
 
 const { database, pool } = await testDatabase();

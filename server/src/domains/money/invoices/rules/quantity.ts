@@ -1,4 +1,4 @@
-import type { ChargeComponent, ChargeSum } from "../../charging/index.ts";
+import type { ChargeComponent, ChargeSum } from "../../charging/for-invoices.ts";
 
 type Unit = {
   readonly name: string;

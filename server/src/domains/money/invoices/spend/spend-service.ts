@@ -2,7 +2,7 @@ import { invalid } from "../../../../base/errors.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import { formatDollars, toDollars } from "../../../../base/money.ts";
 import type { Reader } from "../../../../db/transaction.ts";
-import { listContractSums, type ChargeComponent, type ChargeSum } from "../../charging/index.ts";
+import { listContractSums, type ChargeComponent, type ChargeSum } from "../../charging/for-invoices.ts";
 import { listWorkplaces, type Workplace } from "../../../serverless/index.ts";
 
 export type SpendSpan = { readonly from: Date; readonly until: Date };

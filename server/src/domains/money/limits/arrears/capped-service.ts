@@ -1,12 +1,15 @@
 import type { LedgerCapId, UserId } from "../../../../base/ids.ts";
 import { nanos } from "../../../../base/money.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
-import { destroyIfPresent, listKept, listStoredInstances, lockMachinesOf } from "../../../rental/instances/index.ts";
-import type { StoredInstance } from "../../../rental/instances/index.ts";
-import { findCap, lockCredit, resetAt, type Cap, type CapScope } from "../../ledger/index.ts";
+import { destroyIfPresent, lockMachinesOf } from "../../../rental/instances/index.ts";
+import { listKept, listStoredInstances } from "../../../rental/instances/for-limits.ts";
+import type { StoredInstance } from "../../../rental/instances/for-limits.ts";
+import { findCap, resetAt } from "../../ledger/for-limits.ts";
+import { lockCredit, type Cap, type CapScope } from "../../ledger/index.ts";
 import { averageDailySpend } from "./daily-spend-service.ts";
 import { postNotifications } from "../../../notifications/index.ts";
-import { endUnusedVolumes, listStoredVolumes, type StoredVolume } from "../../../supply/volumes/index.ts";
+import { endUnusedVolumes, type StoredVolume } from "../../../supply/volumes/for-limits.ts";
+import { listStoredVolumes } from "../../../supply/volumes/index.ts";
 import { isLifted, REPEATED_DAYS, stateDeletion, type CapState } from "./rules/capped.ts";
 import {
   cappedDeletedNotification,

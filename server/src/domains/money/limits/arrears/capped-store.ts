@@ -3,7 +3,8 @@ import { asId, type LedgerCapId, type UserId } from "../../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { CapArrearsTable } from "../../../../db/tables.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
-import { parseCapPeriod, parseCapScope, type CapPeriod, type CapScope } from "../../ledger/index.ts";
+import { parseCapPeriod, type CapPeriod } from "../../ledger/for-limits.ts";
+import { parseCapScope, type CapScope } from "../../ledger/index.ts";
 
 /** A time in which a cap leaves nothing for storage within its scope. */
 export type CapArrears = {

@@ -1,7 +1,7 @@
 import type { UserId } from "../../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { sumCharged } from "../../charging/index.ts";
+import { sumCharged } from "../../charging/for-limits.ts";
 
 const DAY_MS = 86_400_000;
 const SPENDING_DAYS = 30n;

@@ -1,6 +1,6 @@
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
 import { inSnapshot } from "../../../../db/transaction.ts";
-import { balanceStopsAt } from "../../charging/index.ts";
+import { balanceStopsAt } from "../../charging/for-limits.ts";
 import { listCappedData } from "./capped-service.ts";
 import { ArrearsAnswer } from "./schema.ts";
 import { findOpenArrears } from "./store.ts";

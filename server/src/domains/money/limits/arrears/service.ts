@@ -2,27 +2,14 @@ import type { UserId } from "../../../../base/ids.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
-import {
-  destroyIfPresent,
-  listInstanceCosts,
-  listKept,
-  lockMachinesOf,
-  NO_COST,
-} from "../../../rental/instances/index.ts";
-import {
-  balanceOf,
-  balancesOf,
-  creditOf,
-  lockAccounts,
-  lockCredit,
-  LOSSES,
-  postTransfer,
-  setMinimumBalance,
-  sumPaidIn,
-} from "../../ledger/index.ts";
+import { destroyIfPresent, listInstanceCosts, lockMachinesOf, NO_COST } from "../../../rental/instances/index.ts";
+import { listKept } from "../../../rental/instances/for-limits.ts";
+import { balanceOf, balancesOf, creditOf, lockAccounts, lockCredit, LOSSES, postTransfer } from "../../ledger/index.ts";
+import { setMinimumBalance, sumPaidIn } from "../../ledger/for-limits.ts";
 import { accruedOf } from "../../charging/index.ts";
 import { postNotifications } from "../../../notifications/index.ts";
-import { endVolumesOf, listVolumeCosts } from "../../../supply/volumes/index.ts";
+import { endVolumesOf } from "../../../supply/volumes/for-limits.ts";
+import { listVolumeCosts } from "../../../supply/volumes/index.ts";
 import { averageDailySpend } from "./daily-spend-service.ts";
 import { followDrop } from "./rules/drops.ts";
 import { bearsStorage, keptUntil, remindersDue } from "./rules/grace.ts";

@@ -2,7 +2,7 @@ import type { Clock } from "../../../../base/clock.ts";
 import type { Database } from "../../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
 import type { Loop } from "../../../../base/loop-driver.ts";
-import { listCapsToTellOf } from "../../ledger/index.ts";
+import { listCapsToTellOf } from "../../ledger/for-limits.ts";
 import { postNotifications } from "../../../notifications/index.ts";
 import { NEARLY_PERMILLE, notificationOf } from "./notifications.ts";
 

@@ -1,5 +1,6 @@
 import { formatDollars } from "../../../../base/money.ts";
-import { describeScope, type Cap, type CapPeriod } from "../../ledger/index.ts";
+import { describeScope, type Cap } from "../../ledger/index.ts";
+import type { CapPeriod } from "../../ledger/for-limits.ts";
 import type { Notification } from "../../../notifications/index.ts";
 
 /** The part of a cap, in thousandths, from which its owner is told that it is nearly reached. */

@@ -1,6 +1,6 @@
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
 import { inSnapshot } from "../../../../db/transaction.ts";
-import { capsStopAt } from "../../charging/index.ts";
+import { capsStopAt } from "../../charging/for-limits.ts";
 import { listCaps } from "../../ledger/index.ts";
 import { CapAnswer, Caps, Done, IdParams, PutCapBody } from "./schema.ts";
 import { removeCap, setCap, settleBeforeCap } from "./service.ts";

@@ -9,20 +9,19 @@ import { HOLD_SECONDS } from "../../../../base/stop-times.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { hasApiKey, listKeyIdsEver } from "../../../people/accounts/index.ts";
 import { findInstanceOf } from "../../../rental/instances/index.ts";
+import { deleteCap, findCap, putCap } from "../../ledger/for-limits.ts";
 import {
-  deleteCap,
-  findCap,
   idOfScope,
   kindOfScope,
   listCaps,
   listCapsOfScopes,
   lockCredit,
-  putCap,
   startOf,
   type Cap,
   type CapScope,
 } from "../../ledger/index.ts";
-import { SETTLED_AT_ONCE_MAX, settleVolumesWithin, settleWithin, spentWithin } from "../../charging/index.ts";
+import { SETTLED_AT_ONCE_MAX, settleVolumesWithin, settleWithin } from "../../charging/for-limits.ts";
+import { spentWithin } from "../../charging/index.ts";
 import { hasEndpointGroup } from "../../../serverless/index.ts";
 import type { PutCapBody } from "./schema.ts";
 

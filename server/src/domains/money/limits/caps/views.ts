@@ -1,5 +1,6 @@
 import { toDollars } from "../../../../base/money.ts";
-import { idOfScope, kindOfScope, resetAt, type Cap } from "../../ledger/index.ts";
+import { idOfScope, kindOfScope, type Cap } from "../../ledger/index.ts";
+import { resetAt } from "../../ledger/for-limits.ts";
 
 export function viewCap(
   { id, scope, period, limit, spent, held, holdsFromAt }: Cap,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { grantOf, transferOf } from "../../../../../../test/support/ledger.ts";
 import { aPaymentShop, saveCard, type PaymentShop } from "../../../../../../test/support/payments.ts";
-import { followFreezes, insertFreeze } from "../../../people/accounts/index.ts";
+import { followFreezes, insertFreeze } from "../../../people/accounts/for-freezes.ts";
 import { creditOf, ISSUANCE, postTransfers } from "../../ledger/index.ts";
 
 const DOLLAR = 1_000_000_000n;

@@ -2,7 +2,8 @@ import { AppError, invalid, notFound } from "../../../../base/errors.ts";
 import type { PaymentCardId, UserId } from "../../../../base/ids.ts";
 import { parseDollars } from "../../../../base/money.ts";
 import { withTransaction, type Reader, type Tx } from "../../../../db/transaction.ts";
-import { requireUser, setBalanceThreshold } from "../../../people/accounts/index.ts";
+import { requireUser } from "../../../people/accounts/index.ts";
+import { setBalanceThreshold } from "../../../people/accounts/for-payments.ts";
 import {
   clearStale,
   findAccount,

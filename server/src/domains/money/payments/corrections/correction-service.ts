@@ -9,14 +9,13 @@ import {
   balanceOf,
   creditOf,
   earningsOf,
-  findTransferOf,
   lockAccounts,
   LOSSES,
   postAllTransfers,
-  sumKeptEarnings,
   type TransferId,
   type TransferRequest,
 } from "../../ledger/index.ts";
+import { findTransferOf, sumKeptEarnings } from "../../ledger/for-payments.ts";
 import { postNotifications } from "../../../notifications/index.ts";
 
 /** A booking that an administrator makes by hand. */

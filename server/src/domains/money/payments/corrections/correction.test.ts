@@ -5,7 +5,8 @@ import { aCaller, type TestCaller } from "../../../../../../test/support/fixture
 import { transferOf } from "../../../../../../test/support/ledger.ts";
 import { ask, done } from "../../../../../../test/support/teams.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
-import { creditOf, earningsOf, ISSUANCE, PAYOUTS, postTransfers, readEarnings } from "../../ledger/index.ts";
+import { creditOf, earningsOf, ISSUANCE, postTransfers, readEarnings } from "../../ledger/index.ts";
+import { PAYOUTS } from "../../ledger/for-payments.ts";
 
 const DOLLAR = 1_000_000_000n;
 const DAY_MS = 86_400_000;

@@ -13,9 +13,11 @@ import { nanos } from "../../../../base/money.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { asId, type UserId } from "../../../../base/ids.ts";
 import { ALL_SIDES } from "../../invoices/movements/rules/movements.ts";
-import { creditOf, listMovements, postTransfers } from "../../ledger/index.ts";
+import { creditOf, postTransfers } from "../../ledger/index.ts";
+import { listMovements } from "../../ledger/for-invoices.ts";
 import { audit } from "../../audit/audit-service.ts";
-import { NO_PAYMENTS, releasePayoutHold } from "../index.ts";
+import { NO_PAYMENTS } from "../for-assembly.ts";
+import { releasePayoutHold } from "../index.ts";
 
 const DOLLAR = 1_000_000_000n;
 

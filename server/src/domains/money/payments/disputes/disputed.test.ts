@@ -9,7 +9,8 @@ import { giveCredit } from "../../../../../../test/support/app.ts";
 import { spendAt } from "../../../../../../test/support/spending.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { balanceOf, creditOf, postTransfers } from "../../ledger/index.ts";
-import { listOpenPayoutHolds, listYoungCredit } from "../index.ts";
+import { listOpenPayoutHolds } from "../index.ts";
+import { listYoungCredit } from "../for-invoices.ts";
 import { planTakeBack } from "./rules/take-back.ts";
 
 const DOLLAR = 1_000_000_000n;

@@ -8,7 +8,8 @@ import { aPaymentShop, type PaymentShop } from "../../../../../../test/support/p
 import { spendAt } from "../../../../../../test/support/spending.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { noteDeposit } from "../../deposits/deposit-store.ts";
-import { balanceOf, creditOf, depositOf, postTransfers, type AccountRef } from "../../ledger/index.ts";
+import { balanceOf, creditOf, depositOf, postTransfers } from "../../ledger/index.ts";
+import type { AccountRef } from "../../ledger/for-payments.ts";
 import { planTracing } from "./rules/tracing.ts";
 
 const DOLLAR = 1_000_000_000n;

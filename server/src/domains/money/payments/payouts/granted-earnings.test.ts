@@ -5,9 +5,10 @@ import { grantOf, transferOf } from "../../../../../../test/support/ledger.ts";
 import { ManualClock } from "../../../../../../test/support/manual-clock.ts";
 import { aPaymentShop, type PaymentShop } from "../../../../../../test/support/payments.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
-import { creditOf, earningsOf, lockAccounts, postAllTransfers, postTransfers, STRIPE } from "../../ledger/index.ts";
+import { creditOf, earningsOf, lockAccounts, postAllTransfers, postTransfers } from "../../ledger/index.ts";
+import { STRIPE } from "../../ledger/for-payments.ts";
 import type { TransferRequest } from "../../ledger/index.ts";
-import { setEarningsRules } from "../index.ts";
+import { setEarningsRules } from "../for-assembly.ts";
 
 const DOLLAR = 1_000_000_000n;
 const DAY_MS = 86_400_000;

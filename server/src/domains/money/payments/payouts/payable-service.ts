@@ -11,10 +11,9 @@ import {
   LOSSES,
   postTransfers,
   readEarnings,
-  sumCashEarnedFrom,
-  sumGrantedEarned,
   type TransferRequest,
 } from "../../ledger/index.ts";
+import { sumCashEarnedFrom, sumGrantedEarned } from "../../ledger/for-payments.ts";
 import { postNotifications } from "../../../notifications/index.ts";
 import { ALL_CASH, listFlagged } from "../disputes/dispute-service.ts";
 import { hasOpenPayoutHold } from "./payout-hold-store.ts";

@@ -1,7 +1,8 @@
 import { invalid } from "../../../../base/errors.ts";
 import { asId, type PaymentId, type PayoutId } from "../../../../base/ids.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
-import { listAddresses, recordAudit } from "../../../people/accounts/index.ts";
+import { listAddresses } from "../../../people/accounts/for-payments.ts";
+import { recordAudit } from "../../../people/accounts/index.ts";
 import { disputeRoutes } from "../disputes/dispute-routes.ts";
 import { correctionRoutes } from "../corrections/correction-routes.ts";
 import { payoutHoldRoutes } from "./payout-hold-routes.ts";

@@ -4,15 +4,8 @@ import { invariant } from "../../../../base/invariant.ts";
 import { formatDollars, nanos, type Nanos } from "../../../../base/money.ts";
 import type { Sealer } from "../../../../base/seal.ts";
 import { RunAgain, withTransaction, type Reader, type Tx } from "../../../../db/transaction.ts";
-import {
-  balanceOf,
-  earningsOf,
-  FEES,
-  listEarners,
-  PAYOUTS,
-  postTransfers,
-  type TransferRequest,
-} from "../../ledger/index.ts";
+import { balanceOf, earningsOf, FEES, postTransfers, type TransferRequest } from "../../ledger/index.ts";
+import { listEarners, PAYOUTS } from "../../ledger/for-payments.ts";
 import { postNotifications } from "../../../notifications/index.ts";
 import { centsText, NANOS_PER_CENT } from "../rules/cents.ts";
 import type { PaymentDependencies } from "../dependencies.ts";

@@ -8,7 +8,7 @@ import { transferOf } from "../../../../../../test/support/ledger.ts";
 import { ManualClock } from "../../../../../../test/support/manual-clock.ts";
 import { aPaymentShop, type PaymentShop } from "../../../../../../test/support/payments.ts";
 import { earningsOf, ISSUANCE, postTransfers } from "../../ledger/index.ts";
-import { setFeeRate } from "../index.ts";
+import { setFeeRate } from "../for-assembly.ts";
 import { feeOf, fridayOf, PAYOUT_MINIMUM, planPayout } from "./rules/payout.ts";
 
 const DOLLAR = 1_000_000_000n;

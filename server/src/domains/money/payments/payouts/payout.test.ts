@@ -15,7 +15,8 @@ import {
   postAllTransfers,
   postTransfers,
 } from "../../ledger/index.ts";
-import { readFeeDue, setFeeRate } from "../index.ts";
+import { readFeeDue } from "../index.ts";
+import { setFeeRate } from "../for-assembly.ts";
 
 const DOLLAR = 1_000_000_000n;
 const WEEK_MS = 7 * 86_400_000;

@@ -8,19 +8,21 @@ import {
   balanceOf,
   creditOf,
   earningsOf,
-  findTransferOf,
   lockAccounts,
   LOSSES,
   postAllTransfers,
+  type Cause,
+  type LockedAccounts,
+  type TransferRequest,
+} from "../../ledger/index.ts";
+import {
+  findTransferOf,
   readFreeCashOf,
   setDebt,
   STRIPE,
   type AccountRef,
-  type Cause,
-  type LockedAccounts,
   type TransferCode,
-  type TransferRequest,
-} from "../../ledger/index.ts";
+} from "../../ledger/for-payments.ts";
 import { listRunsOf, settleLocked } from "../../charging/index.ts";
 import { postNotifications } from "../../../notifications/index.ts";
 import { nanosOfCents } from "../rules/cents.ts";

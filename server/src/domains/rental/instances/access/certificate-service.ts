@@ -6,7 +6,7 @@ import { plainAddress } from "../../../../base/public-address.ts";
 import type { Sealer } from "../../../../base/seal.ts";
 import type { Database } from "../../../../db/connect.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
-import { findProvenPlace } from "../../../supply/hosts/index.ts";
+import { findProvenPlace } from "../../../supply/hosts/for-instances.ts";
 import { findAuthority, findLiveRental, insertAuthority } from "./certificate-store.ts";
 import { createAuthority, issueCertificate, readSigningRequest, subjectOf, type Authority } from "./certificates.ts";
 

@@ -1,6 +1,7 @@
 import type { InstanceId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
-import { describeMachines, listOperated } from "../../../supply/hosts/index.ts";
+import { describeMachines } from "../../../supply/hosts/index.ts";
+import { listOperated } from "../../../supply/hosts/for-instances.ts";
 import { listInstancesById } from "../store.ts";
 
 /** The address of an instance, and the facts about its machine. */

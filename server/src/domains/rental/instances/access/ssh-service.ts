@@ -5,7 +5,7 @@ import {
   detachSshKey,
   listInstanceSshKeys,
   type InstanceSshKey,
-} from "../../../people/accounts/index.ts";
+} from "../../../people/accounts/for-instances.ts";
 import type { Instance } from "../instance.ts";
 import { requireInstance, toId } from "../service.ts";
 import { listInstancesById, notifyDesired } from "../store.ts";

@@ -1,7 +1,8 @@
 import { invalid } from "../../../../base/errors.ts";
 import { formatDollars, nanos, type Nanos } from "../../../../base/money.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { BID_MAX_NANOS, readMachineStates, refreshOffers, setLeasePrice } from "../../../supply/market/index.ts";
+import { BID_MAX_NANOS, readMachineStates, setLeasePrice } from "../../../supply/market/for-instances.ts";
+import { refreshOffers } from "../../../supply/market/index.ts";
 import { renewClaim } from "./claim-store.ts";
 import { belowMinBid, minBidOf } from "./claims.ts";
 import type { Instance } from "../instance.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { InstanceId, MachineId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
-import type { Claim } from "../../../supply/market/index.ts";
+import type { Claim } from "../../../supply/market/for-instances.ts";
 import type { Phase } from "../lifecycle/rules/lifecycle.ts";
 
 export type StoredClaim = Claim & {

@@ -6,7 +6,7 @@ import {
   type MachineClaims,
   type MachineState,
   type MarketRules,
-} from "../../../supply/market/index.ts";
+} from "../../../supply/market/for-instances.ts";
 import type { StoredClaim } from "./claim-store.ts";
 
 /**

@@ -6,7 +6,7 @@ import {
   standingOf,
   type Claim,
   type Standing,
-} from "../../../supply/market/index.ts";
+} from "../../../supply/market/for-instances.ts";
 import { listClaims, type StoredClaim } from "./claim-store.ts";
 import { minBidOf, machineClaims } from "./claims.ts";
 import type { Instance } from "../instance.ts";

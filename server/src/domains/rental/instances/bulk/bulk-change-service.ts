@@ -3,7 +3,7 @@ import type { ApiKeyId, InstanceId, UserId } from "../../../../base/ids.ts";
 import { inSavepoint } from "../../../../db/savepoint.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { lockMachines } from "../../../supply/hosts/index.ts";
-import { lockVolumesOf } from "../../../supply/volumes/index.ts";
+import { lockVolumesOf } from "../../../supply/volumes/for-instances.ts";
 import { listClaims } from "../bids/claim-store.ts";
 import type { Actor } from "../instance.ts";
 import { toId, type InstanceRequest } from "../service.ts";

@@ -2,10 +2,11 @@ import type { DesiredInstance, DesiredVolume } from "../../../../../../protocol/
 import type { DeviceId, MachineId } from "../../../../base/ids.ts";
 import type { Sealer } from "../../../../base/seal.ts";
 import type { Reader } from "../../../../db/transaction.ts";
-import { listInstanceSshKeys, listSecrets } from "../../../people/accounts/index.ts";
+import { listInstanceSshKeys, listSecrets } from "../../../people/accounts/for-instances.ts";
 import { listMachines, type Machine } from "../../../supply/hosts/index.ts";
-import { listLiveLeases, shareOf } from "../../../supply/market/index.ts";
-import { listDesiredVolumes, listMounts } from "../../../supply/volumes/index.ts";
+import { listLiveLeases } from "../../../supply/market/index.ts";
+import { shareOf } from "../../../supply/market/for-instances.ts";
+import { listDesiredVolumes, listMounts } from "../../../supply/volumes/for-instances.ts";
 import type { Instance } from "../instance.ts";
 import type { Phase } from "./rules/lifecycle.ts";
 import { jupyterTokenOf } from "../access/rules/jupyter.ts";

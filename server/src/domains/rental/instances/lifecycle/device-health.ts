@@ -1,6 +1,7 @@
 import type { InstanceId, MachineId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { listDeviceProblems, updateHealth, type ReportedHealth } from "../../../supply/hosts/index.ts";
+import { listDeviceProblems } from "../../../supply/hosts/index.ts";
+import { updateHealth, type ReportedHealth } from "../../../supply/hosts/for-instances.ts";
 import { listLiveLeases, refreshOffers } from "../../../supply/market/index.ts";
 import { setDeviceProblems } from "./device-problem-store.ts";
 import { insertEvents } from "../store.ts";

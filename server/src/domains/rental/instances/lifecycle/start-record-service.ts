@@ -5,7 +5,7 @@ import {
   recordFailedStarts,
   recordUnansweredStarts,
   type FailedStart,
-} from "../../../supply/hosts/index.ts";
+} from "../../../supply/hosts/for-instances.ts";
 import type { Instance } from "../instance.ts";
 import { isUnanswered, outcomeOf } from "./rules/start-outcome.ts";
 

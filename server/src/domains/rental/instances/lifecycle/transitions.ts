@@ -3,19 +3,19 @@ import type { DeviceId, InstanceId, MachineId } from "../../../../base/ids.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { listSpans } from "../../../supply/hosts/index.ts";
-import { releaseHolds } from "../../../money/ledger/index.ts";
+import { releaseHolds } from "../../../money/ledger/for-instances.ts";
 import { clearUnmeteredHolds, makeDue } from "../../../money/tabs/index.ts";
 import {
   allocate,
   insertLeases,
   readMachineStates,
   readMarketRules,
-  refreshOffers,
   releaseLeases,
   setLeaseGenerations,
   type NewLease,
-} from "../../../supply/market/index.ts";
-import { detachVolumes } from "../../../supply/volumes/index.ts";
+} from "../../../supply/market/for-instances.ts";
+import { refreshOffers } from "../../../supply/market/index.ts";
+import { detachVolumes } from "../../../supply/volumes/for-instances.ts";
 import { chargeEndOf } from "../chargeable.ts";
 import { listClaims, setReviews } from "../bids/claim-store.ts";
 import { isUnsettled, machineClaims } from "../bids/claims.ts";

@@ -1,7 +1,7 @@
 import { conflict } from "../../../../base/errors.ts";
 import type { InstanceId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { lockSharedVolumes } from "../../../supply/volumes/index.ts";
+import { lockSharedVolumes } from "../../../supply/volumes/for-instances.ts";
 import type { Phase } from "./rules/lifecycle.ts";
 import { listInstancesById } from "../store.ts";
 

@@ -1,7 +1,7 @@
 import type { AppError } from "../../../../base/errors.ts";
 import type { MachineId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
-import { findAllowedMachines, findBarredImages, type AllowedMachines } from "../../../supply/hosts/index.ts";
+import { findAllowedMachines, findBarredImages, type AllowedMachines } from "../../../supply/hosts/for-instances.ts";
 
 /**
  * Orders whose image is in a private network that the host of their machine does not open to renters, with the

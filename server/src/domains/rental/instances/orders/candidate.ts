@@ -1,5 +1,5 @@
 import type { AppError } from "../../../../base/errors.ts";
-import type { MachineState } from "../../../supply/market/index.ts";
+import type { MachineState } from "../../../supply/market/for-instances.ts";
 import type { CreateAnswer } from "./create-answer.ts";
 import type { CreateOrder } from "./create-order.ts";
 import type { NewInstance } from "../store.ts";

@@ -2,7 +2,7 @@ import type { InstanceId, TemplateId, UserId } from "../../../../base/ids.ts";
 import type { Nanos } from "../../../../base/money.ts";
 import type { Repeatable } from "../../../../db/idempotency.ts";
 import type { CapScope } from "../../../money/ledger/index.ts";
-import type { VolumeInfo } from "../../../supply/volumes/index.ts";
+import type { VolumeInfo } from "../../../supply/volumes/for-instances.ts";
 import type { EncryptedLaunch } from "../../templates/index.ts";
 
 /** One order for an instance. Everything that needs no lock was read and checked before. */

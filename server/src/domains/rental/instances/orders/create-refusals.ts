@@ -1,8 +1,8 @@
 import { AppError, gone, notFound } from "../../../../base/errors.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import { formatDollars, toDollars } from "../../../../base/money.ts";
-import type { HoldOutcome } from "../../../money/ledger/index.ts";
-import { termsOf, worsenings, type KnownOffer, type MachineState } from "../../../supply/market/index.ts";
+import type { HoldOutcome } from "../../../money/ledger/for-instances.ts";
+import { termsOf, worsenings, type KnownOffer, type MachineState } from "../../../supply/market/for-instances.ts";
 import type { Candidate, CreateOutcome } from "./candidate.ts";
 import { refuseHold } from "./hold-refusal.ts";
 import { holdAmount } from "../rules/pricing.ts";

@@ -5,25 +5,26 @@ import { nanos } from "../../../../base/money.ts";
 import { bytesOf, storageNanosPerHour } from "../../../../base/hourly-price.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { onceEach } from "../../../../db/idempotency.ts";
-import { accountGone, copySshKeys, insertInstanceKeys, keepAccounts } from "../../../people/accounts/index.ts";
+import { accountGone, copySshKeys, insertInstanceKeys } from "../../../people/accounts/for-instances.ts";
+import { keepAccounts } from "../../../people/accounts/index.ts";
 import { lockMachines } from "../../../supply/hosts/index.ts";
-import { placeHolds, releaseHolds, type HoldId } from "../../../money/ledger/index.ts";
+import { placeHolds, type HoldId } from "../../../money/ledger/index.ts";
+import { releaseHolds } from "../../../money/ledger/for-instances.ts";
 import {
   alignOffers,
   diskBytesOf,
   findOffers,
   insertLeases,
-  isOpen,
   readMachineStates,
-  refreshOffers,
   termsOf,
   worsenings,
   type KnownOffer,
   type MachineState,
   type NewLease,
-} from "../../../supply/market/index.ts";
+} from "../../../supply/market/for-instances.ts";
+import { isOpen, refreshOffers } from "../../../supply/market/index.ts";
 import { recordTemplateUse } from "../../templates/index.ts";
-import { attachVolumes, lockLinkedVolumes, planVolumeLink } from "../../../supply/volumes/index.ts";
+import { attachVolumes, lockLinkedVolumes, planVolumeLink } from "../../../supply/volumes/for-instances.ts";
 import { scopesOf } from "../cap-scopes.ts";
 import { listClaims, type StoredClaim } from "../bids/claim-store.ts";
 import { belowMinBid, minBidOf } from "../bids/claims.ts";

@@ -1,7 +1,8 @@
 import type { AppError } from "../../../../base/errors.ts";
 import type { InstanceId, MachineId, OfferId } from "../../../../base/ids.ts";
 import { formatDollars } from "../../../../base/money.ts";
-import { availableCount, compareRank, freeDevices, freeDiskBytes, minBidNanos } from "../../../supply/market/index.ts";
+import { availableCount, compareRank, freeDevices, minBidNanos } from "../../../supply/market/for-instances.ts";
+import { freeDiskBytes } from "../../../supply/market/index.ts";
 import type { StoredClaim } from "../bids/claim-store.ts";
 import type { Candidate } from "./candidate.ts";
 import { askIsGone, notAtThisPrice } from "./create-refusals.ts";

@@ -1,6 +1,7 @@
 import { AppError, insufficientFunds } from "../../../../base/errors.ts";
 import { formatDollars, type Nanos } from "../../../../base/money.ts";
-import { describeScope, idOfScope, kindOfScope, type HoldOutcome } from "../../../money/ledger/index.ts";
+import { describeScope, idOfScope, kindOfScope } from "../../../money/ledger/index.ts";
+import type { HoldOutcome } from "../../../money/ledger/for-instances.ts";
 
 type Need = {
   /** The subject of a sentence: `this rental`, `instance 7`. */

@@ -12,14 +12,15 @@ import { rehearse, withTransaction, type Reader, type Tx } from "../../../../db/
 import { findAnswers, type EarlierAnswer, type Repeatable } from "../../../../db/idempotency-store.ts";
 import { openAnswer } from "../../../../db/idempotency.ts";
 import { requireReachableRegistry } from "../../../supply/hosts/index.ts";
-import { newKey, type NewKey } from "../../../people/accounts/index.ts";
+import { newKey } from "../../../people/accounts/index.ts";
+import type { NewKey } from "../../../people/accounts/for-instances.ts";
 import {
   readTrafficDollars,
   resolveLaunch,
   resolveTemplateByHash,
   type LaunchSettings,
 } from "../../templates/index.ts";
-import { requireVolumes, type VolumeInfo } from "../../../supply/volumes/index.ts";
+import { requireVolumes, type VolumeInfo } from "../../../supply/volumes/for-instances.ts";
 import type { CreateAnswer } from "./create-answer.ts";
 import type { CreateOrder } from "./create-order.ts";
 import type { CreateOutcome } from "./candidate.ts";

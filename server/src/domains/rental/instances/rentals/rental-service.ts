@@ -1,6 +1,6 @@
 import type { InstanceId, MachineId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { deleteInstanceKeys, deleteInstanceSshKeys } from "../../../people/accounts/index.ts";
+import { deleteInstanceKeys, deleteInstanceSshKeys } from "../../../people/accounts/for-instances.ts";
 import { listScheduledMachines } from "../../../supply/hosts/index.ts";
 import { refreshOffers } from "../../../supply/market/index.ts";
 import type { Actor, Instance } from "../instance.ts";

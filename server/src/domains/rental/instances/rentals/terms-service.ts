@@ -1,7 +1,7 @@
 import type { InstanceId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { LEASE_MS, listSpans, lockMachines } from "../../../supply/hosts/index.ts";
-import { setLeasePrice } from "../../../supply/market/index.ts";
+import { setLeasePrice } from "../../../supply/market/for-instances.ts";
 import type { Instance } from "../instance.ts";
 import { findRunMark, type RunMark } from "../run-store.ts";
 import { findMachineIdOfAny, listMachineIdsOfInstances, lockInstances } from "../store.ts";

@@ -1,6 +1,6 @@
 import { formatDollars } from "../../../../base/money.ts";
 import type { Instance } from "../instance.ts";
-import type { Standing } from "../../../supply/market/index.ts";
+import type { Standing } from "../../../supply/market/for-instances.ts";
 
 /** Silence of a host after which its instances are shown as out of reach. */
 const SUSPECT_MS = 60_000;

@@ -3,7 +3,7 @@ import { asId, type MachineId, type UserId, type VolumeId } from "../../../../ba
 import { invalid, notFound } from "../../../../base/errors.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { cancelCopies, nameOf, startCopyTask, type TaskMeans } from "../../tasks/index.ts";
-import { listMachinesOfVolume, refuseIncomplete } from "../../../supply/volumes/index.ts";
+import { listMachinesOfVolume, refuseIncomplete } from "../../../supply/volumes/for-instances.ts";
 import { readPath, readPlaceId, refuseOverlap, type PlaceId } from "./rules/copy-place.ts";
 import { findOwn, requireOnHost, requireReachable } from "./task-service.ts";
 import { noSuchInstance } from "../lifecycle/transitions.ts";

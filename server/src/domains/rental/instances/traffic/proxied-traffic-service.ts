@@ -1,5 +1,5 @@
 import type { Tx } from "../../../../db/transaction.ts";
-import { listUplinks } from "../../../supply/hosts/index.ts";
+import { listUplinks } from "../../../supply/hosts/for-instances.ts";
 import { flagContradictions, rateOf } from "../counting-service.ts";
 import {
   addProxiedTraffic,

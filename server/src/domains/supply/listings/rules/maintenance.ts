@@ -1,6 +1,7 @@
 import { invalid, unprocessable } from "../../../../base/errors.ts";
 import { parseMoment } from "../../../../base/moment.ts";
-import type { Maintenance, MaintenanceCategory } from "../../hosts/index.ts";
+import type { Maintenance } from "../../hosts/index.ts";
+import type { MaintenanceCategory } from "../../hosts/for-listings.ts";
 
 /** A host's announcement of a maintenance. */
 export type MaintenanceRequest = {

@@ -1,4 +1,4 @@
-import type { GpuMachine } from "../../hosts/index.ts";
+import type { GpuMachine } from "../../hosts/for-statistics.ts";
 import type { RentedDevices } from "../../market/index.ts";
 
 export const VERIFIED = ["yes", "no", "all"] as const;

@@ -6,7 +6,7 @@ import { aMachine, anInstanceRow } from "../../../../../../test/support/machines
 import { testDatabase, type TestDatabase } from "../../../../../../test/support/postgres.ts";
 import type { MachineId, UserId, VolumeId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { attachVolumes, detachVolumes, listMounts, planVolumeLink, type VolumeInfo } from "../index.ts";
+import { attachVolumes, detachVolumes, listMounts, planVolumeLink, type VolumeInfo } from "../for-instances.ts";
 import type { OptionLink } from "./service.ts";
 import { listLocalSpace, rentLocalVolume, requireVolumeOffer } from "../local/service.ts";
 import { createNetworkDisk, listNetworkDisk, mountNetworkDisk, rentNetworkVolume } from "../network/service.ts";

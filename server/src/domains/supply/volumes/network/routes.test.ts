@@ -8,7 +8,7 @@ import { aRequestKey, serveRoutes, type Served } from "../../../../../../test/su
 import { systemClock } from "../../../../base/clock.ts";
 import { nanos } from "../../../../base/money.ts";
 import { creditOf, postTransfers } from "../../../money/ledger/index.ts";
-import { networkVolumeRoutes } from "../index.ts";
+import { networkVolumeRoutes } from "../for-assembly.ts";
 
 const PATHS = ["/api/v0/network_volume/", "/api/v0/network_volumes/"] as const;
 

@@ -1,4 +1,4 @@
-import type { AuditedRun, AuditedTerms } from "../../../../rental/instances/index.ts";
+import type { AuditedRun, AuditedTerms } from "../../../../rental/instances/for-audit.ts";
 import { checkChargeable } from "./run-ends.ts";
 import { compare, instant, type Report } from "../../rules/difference.ts";
 import type { AuditedInstance, AuditedLine } from "../../../charging/for-audit.ts";

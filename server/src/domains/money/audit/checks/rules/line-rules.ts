@@ -1,4 +1,4 @@
-import type { AuditedTransfer } from "../../../ledger/index.ts";
+import type { AuditedTransfer } from "../../../ledger/for-audit.ts";
 import { compare, instant, type Report } from "../../rules/difference.ts";
 import type { AuditedLine } from "../../../charging/for-audit.ts";
 

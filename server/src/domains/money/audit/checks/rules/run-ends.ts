@@ -1,5 +1,5 @@
 import { STOP_SECONDS } from "../../../../../base/stop-times.ts";
-import type { AuditedPhase, AuditedRun } from "../../../../rental/instances/index.ts";
+import type { AuditedPhase, AuditedRun } from "../../../../rental/instances/for-audit.ts";
 import { instant, type Report } from "../../rules/difference.ts";
 import type { AuditedLine } from "../../../charging/for-audit.ts";
 

@@ -1,4 +1,4 @@
-import type { AuditedMachine } from "../../../../supply/hosts/index.ts";
+import type { AuditedMachine } from "../../../../supply/hosts/for-audit.ts";
 import { compare, instant, type Report } from "../../rules/difference.ts";
 import type { AuditedLine } from "../../../charging/for-audit.ts";
 

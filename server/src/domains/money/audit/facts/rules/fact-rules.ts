@@ -1,7 +1,7 @@
 // Compares a fact with the row that it is about.
 import { canonical } from "../../../../../base/facts.ts";
 import { formatDollars, nanos } from "../../../../../base/money.ts";
-import type { StatedTransfer } from "../../../ledger/index.ts";
+import type { StatedTransfer } from "../../../ledger/for-audit.ts";
 import type { Difference } from "../../rules/difference.ts";
 
 /** A fact as it was written. */

@@ -1,7 +1,8 @@
 import type { InstanceId, MachineId, VolumeId } from "../../../../../base/ids.ts";
-import type { Inventory, Registration } from "../../../../supply/hosts/index.ts";
-import type { CountedRun } from "../../../../rental/instances/index.ts";
-import type { HoldId, PendingHold } from "../../../ledger/index.ts";
+import type { Inventory, Registration } from "../../../../supply/hosts/for-audit.ts";
+import type { CountedRun } from "../../../../rental/instances/for-audit.ts";
+import type { HoldId } from "../../../ledger/index.ts";
+import type { PendingHold } from "../../../ledger/for-audit.ts";
 import type { HoldMismatches, LeaseMismatch } from "../../checks/mismatches.ts";
 import type { HoldOwner, Stand } from "../../../charging/for-audit.ts";
 

@@ -1,6 +1,6 @@
 import type { UserId } from "../../../../../base/ids.ts";
 import { roundHalfUp } from "../../../../../base/money.ts";
-import type { MovementCode, PostedMovement } from "../../../ledger/index.ts";
+import type { MovementCode, PostedMovement } from "../../../ledger/for-invoices.ts";
 import type { DocumentContent } from "../../documents/rules/document.ts";
 import type { AccountParty, Party } from "../../documents/rules/party.ts";
 import { ppmOf, taxWithin } from "../../rules/tax.ts";

@@ -1,7 +1,7 @@
 import type { UserId } from "../../../../../base/ids.ts";
 import { roundHalfUp } from "../../../../../base/money.ts";
 import type { User } from "../../../../people/accounts/index.ts";
-import type { MovementCode, PostedMovement } from "../../../ledger/index.ts";
+import type { MovementCode, PostedMovement } from "../../../ledger/for-invoices.ts";
 import { buyerOf, sellerParty, type AccountParty, type Party } from "../../documents/rules/party.ts";
 import type { Seller } from "../../seller.ts";
 

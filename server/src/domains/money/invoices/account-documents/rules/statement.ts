@@ -1,6 +1,7 @@
 import { formatDollars, roundHalfUp, roundToSum } from "../../../../../base/money.ts";
 import type { User } from "../../../../people/accounts/index.ts";
-import type { EarningsMovement, EarningSum } from "../../../ledger/index.ts";
+import type { EarningsMovement } from "../../../ledger/for-invoices.ts";
+import type { EarningSum } from "../../../ledger/index.ts";
 import { buyerOf, sellerParty, type AccountParty, type Party } from "../../documents/rules/party.ts";
 import type { Seller } from "../../seller.ts";
 import { hasTaxId, taxFor, taxWithin, type AppliedTax } from "../../rules/tax.ts";

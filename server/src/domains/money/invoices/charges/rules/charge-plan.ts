@@ -4,7 +4,7 @@ import type { Columns } from "../../../../../base/filters/filter.ts";
 import { isPlainObject, readJson } from "../../../../../base/filters/json-input.ts";
 import { parseFilters, STRICT_FILTERS } from "../../../../../base/filters/parse-filters.ts";
 import { parseMoment } from "../../../../../base/moment.ts";
-import type { ChargeKey, ChargeKind, LinePlace } from "../../../charging/index.ts";
+import type { ChargeKey, ChargeKind, LinePlace } from "../../../charging/for-invoices.ts";
 import { readLimit } from "../../movements/rules/movement-plan.ts";
 import { badToken, readToken } from "../../rules/page-token.ts";
 import { parseFlag } from "../../rules/report.ts";

@@ -1,7 +1,7 @@
 import { conflict, forbidden, invalid, type AppError } from "../../../../../base/errors.ts";
 import type { Identity } from "../../../../../base/identity.ts";
 import type { UserId } from "../../../../../base/ids.ts";
-import type { Recipient } from "../../../../people/accounts/index.ts";
+import type { Recipient } from "../../../../people/accounts/for-invoices.ts";
 
 /** The role of a person in a team, by its identifier; undefined when they are no member. */
 export type RoleIn = (teamId: UserId, personId: UserId) => Promise<string | undefined>;

@@ -1,8 +1,8 @@
 import { formatDollars, nanos } from "../../../../../base/money.ts";
 import type { InstanceId, MachineId, VolumeId } from "../../../../../base/ids.ts";
 import type { InstanceName } from "../../../../rental/instances/index.ts";
-import type { EarlyEnd } from "../../../ledger/index.ts";
-import type { ChargeComponent, ChargeSum } from "../../../charging/index.ts";
+import type { EarlyEnd } from "../../../ledger/for-invoices.ts";
+import type { ChargeComponent, ChargeSum } from "../../../charging/for-invoices.ts";
 import type { VolumeName } from "../../../../supply/volumes/index.ts";
 import type { UsageSum } from "./document-usage.ts";
 import { measured, rateOf } from "../../rules/quantity.ts";

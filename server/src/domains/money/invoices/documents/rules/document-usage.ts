@@ -1,5 +1,5 @@
 import { nanos } from "../../../../../base/money.ts";
-import type { ChargeSum } from "../../../charging/index.ts";
+import type { ChargeSum } from "../../../charging/for-invoices.ts";
 
 /** Usage as an invoice shows it. */
 export type UsageSum = ChargeSum & {

@@ -1,7 +1,7 @@
 import { formatDollars, nanos, roundHalfUp, roundToSum } from "../../../../../base/money.ts";
 import type { User } from "../../../../people/accounts/index.ts";
-import type { EarlyEnd, MovementSum } from "../../../ledger/index.ts";
-import type { ChargeSum } from "../../../charging/index.ts";
+import type { EarlyEnd, MovementSum } from "../../../ledger/for-invoices.ts";
+import type { ChargeSum } from "../../../charging/for-invoices.ts";
 import { makeLines, type DocumentLine, type Edition, type LineFacts } from "./document-lines.ts";
 import { buyerOf, sellerParty, type AccountParty, type Party } from "./party.ts";
 import type { Seller } from "../../seller.ts";

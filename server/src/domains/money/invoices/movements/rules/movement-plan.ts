@@ -4,7 +4,7 @@ import type { Columns, Filter } from "../../../../../base/filters/filter.ts";
 import { isPlainObject, readJson, readNumber } from "../../../../../base/filters/json-input.ts";
 import { parseFilters, STRICT_FILTERS } from "../../../../../base/filters/parse-filters.ts";
 import { parseOrderBy } from "../../../../../base/filters/parse-order.ts";
-import type { MovementPlace, MovementSide } from "../../../ledger/index.ts";
+import type { MovementPlace, MovementSide } from "../../../ledger/for-invoices.ts";
 import { codesOf } from "./movements.ts";
 import { badToken, readToken } from "../../rules/page-token.ts";
 import { parseFlag } from "../../rules/report.ts";

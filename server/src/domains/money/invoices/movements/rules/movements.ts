@@ -1,5 +1,5 @@
 import { unreachable } from "../../../../../base/invariant.ts";
-import type { Movement, MovementCode, MovementSide } from "../../../ledger/index.ts";
+import type { Movement, MovementCode, MovementSide } from "../../../ledger/for-invoices.ts";
 
 /** Codes that raise or lower a user's credit other than for usage. */
 export const CREDIT_CODES = [

@@ -1,6 +1,6 @@
 import { epochSeconds } from "../../../../../base/clock.ts";
 import { toDollars } from "../../../../../base/money.ts";
-import type { Standing } from "../../../../supply/market/index.ts";
+import type { Standing } from "../../../../supply/market/for-instances.ts";
 import type { Instance } from "../../instance.ts";
 
 /** The eviction notice of an instance; null without one. */

@@ -1,0 +1,20 @@
+// Exports that only invoices uses.
+export { listAccruing } from "./accruals/accrued.ts";
+export { sumDiscounts } from "./lines/discount-store.ts";
+export {
+  listChargedInstances,
+  listChargeKeys,
+  listContractSums,
+  listDaySums,
+  listLines,
+  listPayersAmong,
+  totalCharged,
+  type ChargeComponent,
+  type ChargeKey,
+  type ChargeKind,
+  type ChargeLine,
+  type ChargeSum,
+  type DaySum,
+  type LinePlace,
+} from "./lines/line-report-store.ts";
+export { listBeginnings, listMonthPortions } from "./lines/portion-store.ts";

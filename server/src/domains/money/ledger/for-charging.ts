@@ -1,0 +1,6 @@
+// Exports that only charging uses.
+export type { HoldRequest, Limitation } from "./types.ts";
+export { listWentBack } from "./earned-parts-store.ts";
+export { lockCapRooms, noteCapsReached, type CapRoom } from "./cap-store.ts";
+export { sumPrepaid } from "./prepaid-store.ts";
+export { listHoldsAlike, listPendingAmounts, useHolds, UNTIL_STOPPED } from "./hold-store.ts";

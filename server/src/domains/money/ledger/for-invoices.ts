@@ -1,0 +1,27 @@
+// Exports that only invoices uses.
+export type { TransferOutcome } from "./types.ts";
+export {
+  listEarnersAmong,
+  listEarningsHolders,
+  sumEarningsMovements,
+  type EarningsMovement,
+} from "./earnings-movement-store.ts";
+export { readFreeCash } from "./earned-parts-store.ts";
+export { sumReceivedCredit } from "./received-store.ts";
+export {
+  firstMovementAt,
+  listCreditHolders,
+  listMovements,
+  listMoversAmong,
+  placeOf,
+  listEarlyEnds,
+  sumPrepaidMovements,
+  type EarlyEnd,
+  type Movement,
+  type MovementCode,
+  type MovementPlace,
+  type MovementSide,
+  type MovementSum,
+} from "./movement-store.ts";
+export { listMovementsOf, listPostedMovements, type PostedMovement, type PostedPlace } from "./posted-store.ts";
+export { findInCause } from "./transfer-store.ts";

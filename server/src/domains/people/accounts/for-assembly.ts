@@ -1,0 +1,7 @@
+// Exports that only assembly uses.
+export { listMailboxes } from "./users/address-store.ts";
+export { bootstrapAdmin, hasAdministrator } from "./admin/bootstrap.ts";
+export { API_KEYS_CHANNEL, createIdentities } from "./keys/identities.ts";
+export { createIpHistory, IP_HISTORY_FLUSH_MS, type IpHistory } from "./ip-history/ip-history.ts";
+export { setAccountLimits, type AccountLimits } from "./users/limit-store.ts";
+export { accountRoutes } from "./routes.ts";

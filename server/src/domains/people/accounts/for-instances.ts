@@ -1,0 +1,12 @@
+// Exports that only instances uses.
+export { deleteInstanceKeys, insertInstanceKeys } from "./keys/store.ts";
+export type { NewKey } from "./keys/rules/keys.ts";
+export { accountGone } from "./users/require-account.ts";
+export {
+  copySshKeys,
+  deleteInstanceSshKeys,
+  listInstanceSshKeys,
+  type InstanceSshKey,
+} from "./ssh-keys/instance-store.ts";
+export { listSecrets } from "./secrets/store.ts";
+export { attachSshKey, detachSshKey } from "./ssh-keys/service.ts";

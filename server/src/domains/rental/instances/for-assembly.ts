@@ -1,0 +1,26 @@
+// Exports that only assembly uses.
+export { certificateRoutes } from "./access/certificate-routes.ts";
+export { rootCertificate } from "./access/certificate-service.ts";
+export { storeLastCounters } from "./counting-service.ts";
+export { followDevices } from "./lifecycle/device-health.ts";
+export { loadDesiredSets } from "./lifecycle/desired.ts";
+export { launchRoutes } from "./orders/launch-routes.ts";
+export { instanceLoops } from "./lifecycle/loops.ts";
+export { GATHER_MS, ReportRecorder } from "./lifecycle/observe.ts";
+export { instanceKeyMaker } from "./orders/order-desk.ts";
+export {
+  listProxiedInstances,
+  prepareProxyPorts,
+  PROXY_PORTS_CHANNEL,
+  type ProxiedInstance,
+} from "./access/proxy-port-store.ts";
+export { watchProxiedTraffic } from "./traffic/proxied-traffic-service.ts";
+export { listUnreachedRuns, storeEvidence, type UnreachedRun } from "./evidence-store.ts";
+export { instanceRoutes } from "./routes.ts";
+export { instanceTaskRoutes } from "./tasks/task-routes.ts";
+export { workerTokenOf } from "./settings/rules/platform-env.ts";
+export { DESIRED_CHANNEL } from "./store.ts";
+export type { TrafficRules } from "./traffic/rules/traffic-budget.ts";
+export { setTrafficRules } from "./traffic/traffic-store.ts";
+export { countInstancesOf } from "./belongings-store.ts";
+export { encryptEarlierInstances } from "./settings/encryption-store.ts";

@@ -1,0 +1,2 @@
+// Exports that only statistics uses.
+export { findHostRole, listGpuMachines, type GpuMachine } from "./machines/supply-store.ts";

@@ -1,0 +1,3 @@
+// Exports that only serverless uses.
+export { readQuery } from "./search/rules/search-request.ts";
+export { usualPrice, type PricedOffer } from "./usual-price.ts";
