@@ -294,10 +294,13 @@ const domainFiles = [
 ];
 
 const general = [
-  forbid("no-cycles", "Modules that import each other can only be read and tested together.", "", "", {
-    circular: true,
-    viaOnly: AT_RUN_TIME,
-  }),
+  forbid(
+    "no-cycles",
+    "Modules that import each other, be it for types alone, can only be read and tested together: put what both need below them.",
+    "",
+    "",
+    { circular: true },
+  ),
   {
     name: "resolvable",
     comment: "The import leads nowhere.",

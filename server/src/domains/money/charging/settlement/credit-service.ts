@@ -14,7 +14,7 @@ import { listWentBack } from "../../ledger/for-charging.ts";
 import { postNotifications } from "../../../notifications/index.ts";
 import { creditedSince, creditOfStretches, mostGivenBack } from "../rules/host-credit.ts";
 import { listPaidStretches, sumPaidTo } from "../lines/line-store.ts";
-import type { Item } from "./settlement.ts";
+import type { Item } from "./item.ts";
 import type { BillableRun } from "./billable-store.ts";
 
 /**

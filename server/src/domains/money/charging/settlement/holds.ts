@@ -8,7 +8,7 @@ import { placeHolds, type CapScope, type HoldId } from "../../ledger/index.ts";
 import { UNTIL_STOPPED, type HoldRequest, type Limitation } from "../../ledger/for-charging.ts";
 import type { Rooms } from "./payment.ts";
 import { passingPeriods, periodsFor, type Lasting, type Period } from "../rules/period.ts";
-import type { Item } from "./settlement.ts";
+import type { Item } from "./item.ts";
 import type { Billable } from "./billable-store.ts";
 
 /** The hold that an instance needs: the best period is tried first, and the next one when credit does not cover it. */

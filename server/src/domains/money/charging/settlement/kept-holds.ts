@@ -8,7 +8,7 @@ import { needOf, requestOf, type HoldPlan } from "./holds.ts";
 import { lineAmount, type DueLine } from "../lines/lines.ts";
 import type { Rooms } from "./payment.ts";
 import { isAmple } from "../rules/period.ts";
-import type { Item, Rates } from "./settlement.ts";
+import type { Item, Rates } from "./item.ts";
 
 /**
  * Those of these instances whose holds stay, since the new hold would be equal: without the hold, credit covers

@@ -8,7 +8,8 @@ import { stopFlooded, stopUnpaid } from "../../../rental/instances/for-charging.
 import { lockCredit, type CapScope } from "../../ledger/index.ts";
 import { noteCapsReached } from "../../ledger/for-charging.ts";
 import { settleInBatches } from "./batches.ts";
-import { settleInstances, type Rates, type Stalled } from "./settlement.ts";
+import type { Rates } from "./item.ts";
+import { settleInstances, type Stalled } from "./settlement.ts";
 import {
   listBillablesOf,
   listOpenWithin,

@@ -13,38 +13,21 @@ import {
   noteSpending,
   postAllTransfers,
   readMeans,
-  type CapScope,
   type LockedAccounts,
 } from "../../ledger/index.ts";
 import { lockCapRooms, useHolds, type Limitation } from "../../ledger/for-charging.ts";
 import { listVolumeCosts } from "../../../supply/volumes/index.ts";
-import { billOf, loadFacts, type Bill, type InstanceFacts } from "./facts.ts";
+import { billOf, loadFacts, type InstanceFacts } from "./facts.ts";
 import { giveCredits } from "./credit-service.ts";
 import { needOf, planHolds, type HoldPlan } from "./holds.ts";
+import type { Item, Rates } from "./item.ts";
 import { keepHolds } from "./kept-holds.ts";
 import { insertLines, type Contract } from "../lines/line-store.ts";
 import { payLines, roomsOf, type Purse, type Rooms } from "./payment.ts";
 import { TrafficRooms } from "./traffic-room.ts";
-import {
-  activityOf,
-  lastingOf,
-  needsHold,
-  nextSettlement,
-  periodsFor,
-  type Activity,
-  type Lasting,
-} from "../rules/period.ts";
+import { activityOf, lastingOf, needsHold, nextSettlement, periodsFor, type Lasting } from "../rules/period.ts";
 import { transferOf, type Charge } from "../lines/transfers.ts";
 import { listLastCounts, lockUnchargedRuns, markCharged, markSettled, type Billable } from "./billable-store.ts";
-
-/** One instance of a batch. */
-export type Item = {
-  readonly facts: InstanceFacts;
-  readonly bill: Bill;
-  readonly contract: Contract;
-  readonly scopes: readonly CapScope[];
-  readonly activity: Activity;
-};
 
 /** An instance whose owner cannot cover it with a hold until the next settlement. */
 export type Stalled = { readonly id: InstanceId; readonly payerId: UserId; readonly limitedBy: Limitation };
@@ -56,12 +39,6 @@ export type BatchOutcome = {
   /** True when holds cover everything that may run. */
   readonly isCovered: boolean;
 };
-
-/**
- * The hourly cost of each user's whole account, for users read so far. A caller that settles many batches keeps it: a
- * user's instances are in many batches, and each read covers the whole account.
- */
-export type Rates = Map<UserId, bigint>;
 
 /**
  * Settles these instances, whose locks the caller holds: frees their holds, charges everything that is due as far as

@@ -9,7 +9,7 @@ import {
 } from "../../../rental/instances/for-charging.ts";
 import { lineAmount } from "../lines/lines.ts";
 import type { PaidLine, TrafficRoom } from "./payment.ts";
-import type { Item } from "./settlement.ts";
+import type { Item } from "./item.ts";
 
 const isTraffic = (component: string) => component === "bwu" || component === "bwd";
 
