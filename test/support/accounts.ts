@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../server/src/base/clock.ts";
-import { createSealer, type Sealer } from "../../server/src/base/seal.ts";
+import { createEncryption, type Encryption } from "../../server/src/base/encryption.ts";
 import type { UserId } from "../../server/src/base/ids.ts";
 import { nanos, ZERO, type Nanos } from "../../server/src/base/money.ts";
 import type { Database } from "../../server/src/db/connect.ts";
@@ -12,13 +12,13 @@ import { testHttp, type TestHttp } from "./http.ts";
 export async function accountsHttp(
   database: Database,
   {
-    sealer,
+    encryption,
     queueMail,
     isSignupOpen = true,
     ...options
   }: {
     readonly clock?: Clock;
-    readonly sealer?: Sealer;
+    readonly encryption?: Encryption;
     readonly queueMail?: QueueMail;
     readonly isSignupOpen?: boolean;
   } = {},
@@ -33,7 +33,7 @@ export async function accountsHttp(
         random: randomBytes,
         queueMail,
         isSignupOpen,
-        sealer: sealer ?? createSealer(randomBytes(32), randomBytes),
+        encryption: encryption ?? createEncryption(randomBytes(32), randomBytes),
         balanceOf: async (userId) => {
           const balance = credit.get(userId) ?? ZERO;
           return { balanceNanos: balance, availableNanos: balance };

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { buildApp, type BerthApp } from "../../server/src/assembly/app.ts";
 import type { PermissionDocument } from "../../server/src/base/identity.ts";
 import { createLog, type Log } from "../../server/src/base/log.ts";
-import { createSealer, type Sealer } from "../../server/src/base/seal.ts";
+import { createEncryption, type Encryption } from "../../server/src/base/encryption.ts";
 import { listen } from "../../server/src/db/listener.ts";
 import {
   disconnectServers,
@@ -42,7 +42,7 @@ export type TestApp = {
   readonly env: TestDatabase;
   readonly clock: ManualClock;
   /** Encrypts the secrets of the app under test. */
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly origin: string;
   /** Log lines of level warn and above. */
   readonly complaints: readonly string[];
@@ -105,7 +105,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
   t.after(() => close());
   const env = options.env ?? (await testDatabase(t));
   const { clock = new ManualClock(), secret = secretOf(env) } = options;
-  const sealer = createSealer(secret, randomBytes);
+  const encryption = createEncryption(secret, randomBytes);
   const { database } = env;
   await inTransaction(database, (tx) => setMarketRules(tx, { noticeMs: 0, minSliceMs: 0, ...options.rules }));
   const { ceilings } = options;
@@ -172,7 +172,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     app,
     env,
     clock,
-    sealer,
+    encryption,
     origin,
     complaints,
     settled,

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { AppError } from "../../server/src/base/errors.ts";
 import type { Identity } from "../../server/src/base/identity.ts";
 import { createLog } from "../../server/src/base/log.ts";
-import { createSealer } from "../../server/src/base/seal.ts";
+import { createEncryption } from "../../server/src/base/encryption.ts";
 import { connect } from "../../server/src/db/connect.ts";
 import { OrderDesk } from "../../server/src/domains/rental/instances/index.ts";
 import { ManualClock } from "./manual-clock.ts";
@@ -36,7 +36,7 @@ function openCrowd({ url, identities, seed }: CrowdStart) {
   const database = connect({ connectionString: url }, createLog("silent"), aFactKeeper());
   const desk = new OrderDesk(database, clock, {
     secret: randomBytes(32),
-    sealer: createSealer(randomBytes(32), randomBytes),
+    encryption: createEncryption(randomBytes(32), randomBytes),
   });
   const roll = dice(seed);
 

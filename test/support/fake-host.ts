@@ -22,7 +22,7 @@ import {
 import type { Clock } from "../../server/src/base/clock.ts";
 import { asId, type MachineId } from "../../server/src/base/ids.ts";
 import type { Database } from "../../server/src/db/connect.ts";
-import type { Sealer } from "../../server/src/base/seal.ts";
+import type { Encryption } from "../../server/src/base/encryption.ts";
 import { loadDesired } from "../../server/src/domains/rental/instances/index.ts";
 import { aGpu } from "./fake-gpu.ts";
 import { FACTS } from "./machines.ts";
@@ -265,7 +265,7 @@ export class FakeHost {
   async synced(): Promise<void> {
     await this.wait("the desired set to follow the database", async () => {
       const { database, clock } = this.options;
-      const wanted = await loadDesired(database.kysely, this.machineId, () => "", NO_SEALS, clock.now());
+      const wanted = await loadDesired(database.kysely, this.machineId, () => "", NO_ENCRYPTION, clock.now());
       return gistOf(wanted) === gistOf(this.desired);
     });
   }
@@ -380,7 +380,7 @@ export class FakeHost {
 }
 
 /** Encrypts nothing: encrypted texts play no part in comparisons of hosts. */
-const NO_SEALS: Sealer = { seal: (text) => text, open: () => undefined };
+const NO_ENCRYPTION: Encryption = { encrypt: (text) => text, decrypt: () => undefined };
 const NO_TRAFFIC = { received_bytes: 0, sent_bytes: 0 } as const;
 
 function gistOf(

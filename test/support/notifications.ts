@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener, type Serv
 import { createServer as createTlsServer } from "node:https";
 import { createHash, randomBytes } from "node:crypto";
 import { createLog } from "../../server/src/base/log.ts";
-import { createSealer } from "../../server/src/base/seal.ts";
+import { createEncryption } from "../../server/src/base/encryption.ts";
 import { listMailboxes } from "../../server/src/domains/people/accounts/for-assembly.ts";
 import { recordAudit, resolveUserId } from "../../server/src/domains/people/accounts/index.ts";
 import { Deliverer } from "../../server/src/domains/notifications/delivery/deliverer.ts";
@@ -40,10 +40,19 @@ export async function notificationsHttp(
     readonly clock?: ManualClock;
   } = {},
 ): Promise<Notifications> {
-  const sealer = createSealer(createHash("sha256").update("notices").digest(), randomBytes);
+  const encryption = createEncryption(createHash("sha256").update("notices").digest(), randomBytes);
   const callWebhook = createWebhookClient({ clock, resolve, isPrivateAllowed });
   const log = createLog("silent");
-  const means = { database, clock, log, random: randomBytes, sealer, callWebhook, mailer, mailboxesOf: listMailboxes };
+  const means = {
+    database,
+    clock,
+    log,
+    random: randomBytes,
+    encryption,
+    callWebhook,
+    mailer,
+    mailboxesOf: listMailboxes,
+  };
   const made: Deliverer[] = [];
   const anotherDeliverer = () => {
     const deliverer = new Deliverer(means);
@@ -51,7 +60,7 @@ export async function notificationsHttp(
     return deliverer;
   };
   const deliverer = anotherDeliverer();
-  const ports = { random: randomBytes, sealer, callWebhook, isPrivateAllowed, recordAudit, resolveUserId };
+  const ports = { random: randomBytes, encryption, callWebhook, isPrivateAllowed, recordAudit, resolveUserId };
   const http = await testHttp(database, (routes) => notificationRoutes(routes, ports), { clock });
   scope.after(async () => {
     for (const one of made) await one.stop();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import type { TestContext } from "node:test";
 import { createLog } from "../../server/src/base/log.ts";
-import { createSealer } from "../../server/src/base/seal.ts";
+import { createEncryption } from "../../server/src/base/encryption.ts";
 import { auditLedger, balanceOf } from "../../server/src/domains/money/ledger/index.ts";
 import {
   paymentLoops,
@@ -66,12 +66,12 @@ export async function aPaymentShop(t: TestContext, options: PaymentShopOptions =
   const { database } = env;
   const complaints: string[] = [];
   const log = createLog("warn", { write: (line) => void complaints.push(line) });
-  const sealer = createSealer(Buffer.alloc(32, "payments"), randomBytes);
+  const encryption = createEncryption(Buffer.alloc(32, "payments"), randomBytes);
   const provider = wrap(isOffline ? createOfflineProvider() : createStripeProvider(stripe.settings));
-  const ports = { provider, sealer, log, publicUrl: "https://gpu.example.com" };
+  const ports = { provider, encryption, log, publicUrl: "https://gpu.example.com" };
   const { scope, call } = await testHttp(database, (routes) => paymentRoutes(routes, ports), { clock });
   t.after(() => scope.app.close());
-  const loops = paymentLoops({ database, clock, log, sealer, provider });
+  const loops = paymentLoops({ database, clock, log, encryption, provider });
   const send = ({ url, headers, payload }: Delivery) => call({ method: "POST", url, headers, text: payload });
   const deliver = (event: StripeEvent) => send(stripe.delivery(event, clock.now()));
   return {

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { TestContext } from "node:test";
 import type { Identity } from "../../server/src/base/identity.ts";
 import { createLog } from "../../server/src/base/log.ts";
-import { createSealer } from "../../server/src/base/seal.ts";
+import { createEncryption } from "../../server/src/base/encryption.ts";
 import { listen } from "../../server/src/db/listener.ts";
 import { MARKET_CHANNEL } from "../../server/src/domains/supply/hosts/for-assembly.ts";
 import { OrderDesk } from "../../server/src/domains/rental/instances/index.ts";
@@ -25,7 +25,7 @@ export async function anotherShop(t: Pick<TestContext, "after">, { env, clock }:
   const table = new OfferTable(database, { clock, log });
   const desk = new OrderDesk(database, clock, {
     secret: randomBytes(32),
-    sealer: createSealer(randomBytes(32), randomBytes),
+    encryption: createEncryption(randomBytes(32), randomBytes),
     onUsedUp: (ids) => table.retire(ids),
   });
   const listener = await listen(env.connection, new Map([[MARKET_CHANNEL, table.channel]]), { clock, log });

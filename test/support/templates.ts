@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import { systemClock } from "../../server/src/base/clock.ts";
 import type { Identity, PermissionDocument } from "../../server/src/base/identity.ts";
 import { createLog } from "../../server/src/base/log.ts";
-import { createSealer } from "../../server/src/base/seal.ts";
+import { createEncryption } from "../../server/src/base/encryption.ts";
 import { requireReachableRegistry } from "../../server/src/domains/supply/hosts/index.ts";
 import { templateRoutes } from "../../server/src/domains/rental/templates/index.ts";
 import { DEFAULT_LIMITS } from "../../server/src/http/rate-limit.ts";
@@ -37,8 +37,8 @@ export async function templatesApi(t: TestContext) {
     onAuthenticated: () => {},
     trustedProxies: NO_PROXIES,
   });
-  const sealer = createSealer(randomBytes(32), randomBytes);
-  templateRoutes(scope, { sealer, requireRegistry: requireReachableRegistry });
+  const encryption = createEncryption(randomBytes(32), randomBytes);
+  templateRoutes(scope, { encryption, requireRegistry: requireReachableRegistry });
   t.after(() => scope.app.close());
   const caller = async (permissions?: PermissionDocument): Promise<TestCaller> => {
     const made = await aCaller(database, permissions === undefined ? {} : { permissions });
@@ -77,7 +77,7 @@ export async function templatesApi(t: TestContext) {
     assert.equal(answer.status, 200, answer.text);
     return templatesOf(answer);
   };
-  return { database, sealer, caller, call, create, search, logged };
+  return { database, encryption, caller, call, create, search, logged };
 }
 
 function isBody(value: unknown): value is Body {

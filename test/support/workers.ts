@@ -40,15 +40,15 @@ export function rentUpTo(count: number): (situation: Situation) => Decision {
 
 /** An autoscaler as another server would have it, with rules of the test's own. */
 export function anAutoscaler(
-  { env: { database }, app, clock, sealer }: TestApp,
+  { env: { database }, app, clock, encryption }: TestApp,
   { secret, ...given }: { readonly secret: Buffer } & Partial<AutoscalerPorts> & Pick<AutoscalerPorts, "decide">,
 ): Autoscaler {
   const keyOf = instanceKeyMaker(secret);
   return new Autoscaler({
     database,
     clock,
-    sealer,
-    desk: new OrderDesk(database, clock, { secret, sealer }),
+    encryption,
+    desk: new OrderDesk(database, clock, { secret, encryption }),
     search: (query) => searchOffers(app.offers.index, query, { now: clock.now(), rentedMachines: new Set() }),
     routers: app.routers,
     tokenOf: (id) => workerTokenOf(keyOf(id).secret),

@@ -3,7 +3,7 @@ import { AppError } from "../base/errors.ts";
 import type { AgentCredentialId, InstanceId, MachineId, ServerId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { MicroBatcher } from "../base/micro-batcher.ts";
-import type { Sealer } from "../base/seal.ts";
+import type { Encryption } from "../base/encryption.ts";
 import type { Database } from "../db/connect.ts";
 import { inSnapshot, withTransaction } from "../db/transaction.ts";
 import {
@@ -60,14 +60,14 @@ type Deps = {
   /** Addresses at which agents reach the servers of this database. */
   readonly addresses: PublishedAddresses;
   readonly secret: Buffer;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly instanceKeySecret: (id: InstanceId) => string;
   readonly recorder: ReportRecorder;
 };
 
 /** Means of the agents' gateway. Thousands of agents come back at once: what they need is done in batches. */
 export function agentPorts(deps: Deps): AgentPorts {
-  const { database, clock, log, leaseMs, serverId, proofs, sealer, instanceKeySecret, recorder } = deps;
+  const { database, clock, log, leaseMs, serverId, proofs, encryption, recorder } = deps;
   const admit = inBatches((arrivals: readonly Arrival[]) =>
     withTransaction(database, clock, async (tx) => {
       const outcomes = await admitAll(tx, arrivals, { proofs, log, leaseMs, serverId: serverId() });
@@ -96,13 +96,10 @@ export function agentPorts(deps: Deps): AgentPorts {
     recordClone: (machineId) => withTransaction(database, clock, (tx) => recordClone(tx, machineId, log)),
     listRevoked: (ids) => listRevoked(database.kysely, ids),
     confirmProof: (registration) => withTransaction(database, clock, (tx) => confirmProof(tx, registration)),
-    loadDesired: inBatches(async (ids: readonly MachineId[]) => {
-      const sets = await inSnapshot(database, (db) => loadDesiredSets(db, ids, instanceKeySecret, sealer, clock.now()));
-      return ids.map((id) => sets.get(id) ?? { instances: [], volumes: [] });
-    }),
+    loadDesired: inBatches((ids: readonly MachineId[]) => loadDesiredOf(deps, ids)),
     record: (machineId, received) => recorder.submit(machineId, received),
     loadTasks: inBatches((machineIds: readonly MachineId[]) =>
-      loadOpenTasks(database.kysely, sealer, { machineIds, now: clock.now() }),
+      loadOpenTasks(database.kysely, encryption, { machineIds, now: clock.now() }),
     ),
     recordTask: (machineId, message) =>
       withTransaction(database, clock, async (tx) =>
@@ -134,6 +131,12 @@ export function agentPorts(deps: Deps): AgentPorts {
       }),
     ),
   };
+}
+
+/** The desired sets of these machines, in their order; empty for a machine without any. */
+async function loadDesiredOf({ database, clock, instanceKeySecret, encryption }: Deps, ids: readonly MachineId[]) {
+  const sets = await inSnapshot(database, (db) => loadDesiredSets(db, ids, instanceKeySecret, encryption, clock.now()));
+  return ids.map((id) => sets.get(id) ?? { instances: [], volumes: [] });
 }
 
 function agentPasses(deps: Deps): AgentPasses {

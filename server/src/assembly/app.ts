@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { InstanceId, MachineId, UserId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { nanos } from "../base/money.ts";
-import { createSealer, type Sealer } from "../base/seal.ts";
+import { createEncryption, type Encryption } from "../base/encryption.ts";
 import type { Database } from "../db/connect.ts";
 import type { ChannelHandler } from "../db/listener.ts";
 import { inSnapshot, type Reader, type Tx } from "../db/transaction.ts";
@@ -147,11 +147,11 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const listVolumeSpace = (db: Reader, ids: readonly MachineId[]) => listRentableSpace(db, ids, clock.now());
   const offers = new OfferTable(database, { clock, log, listVolumeSpace });
   const space = new SpaceTable(database, { clock, log });
-  const sealer = createSealer(secret, random);
-  const desk = new OrderDesk(database, clock, { secret, sealer, onUsedUp: (ids) => offers.retire(ids) });
+  const encryption = createEncryption(secret, random);
+  const desk = new OrderDesk(database, clock, { secret, encryption, onUsedUp: (ids) => offers.retire(ids) });
   const poster = createTransferPoster(database, clock);
   const leaseMs = dependencies.leaseMs ?? LEASE_MS;
-  const { gateway, recorder } = createGateway({ ...dependencies, sealer, leaseMs });
+  const { gateway, recorder } = createGateway({ ...dependencies, encryption, leaseMs });
   const http = createHttp({
     ...dependencies,
     authenticate: (presented, pause) => identities.authenticate(presented, pause),
@@ -160,13 +160,13 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const proxy = createProxy(dependencies, gateway);
   const search = (query: Readonly<Record<string, unknown>>) =>
     searchOffers(offers.index, query, { now: clock.now(), rentedMachines: new Set() });
-  const matcher = new Matcher({ database, clock, sealer, desk, search });
-  const notificationParts = createNotificationParts({ ...dependencies, sealer }, dependencies.notifications ?? {});
+  const matcher = new Matcher({ database, clock, encryption, desk, search });
+  const notificationParts = createNotificationParts({ ...dependencies, encryption }, dependencies.notifications ?? {});
   const { deliverer, deliveryLoops } = notificationParts;
   const provider = createPaymentProvider(dependencies.payments ?? NO_PAYMENTS);
   const routers = new Routers({ database, clock, log, processName: random(8).toString("hex") });
   const { autoscaler, reports } = createAutoscaling({
-    ...{ database, clock, secret, sealer, desk, routers, search },
+    ...{ database, clock, secret, encryption, desk, routers, search },
     reportAddress: dependencies.payments?.publicUrl,
     gatherMs: dependencies.gatherMs ?? 0,
   });
@@ -174,7 +174,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     routers,
     autoscaler,
     provider,
-    sealer,
+    encryption,
     ipHistory,
     gateway,
     proxy,
@@ -186,7 +186,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     if (matcher.note(machineIds)) loops.wake(MATCH_LOOP);
   });
 
-  const means = { identities, ipHistory, offers, space, sealer, desk, poster, gateway, loops, routers, reports };
+  const means = { identities, ipHistory, offers, space, encryption, desk, poster, gateway, loops, routers, reports };
   const parts = { ...dependencies, ...means, search, provider, notificationParts };
   void http.app.register(async () => registerRoutes(http, parts));
 
@@ -216,7 +216,7 @@ type Parts = AppDependencies & {
   readonly ipHistory: IpHistory;
   readonly offers: OfferTable;
   readonly space: SpaceTable;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly desk: OrderDesk;
   readonly poster: TransferPoster;
   readonly gateway: AgentGateway;
@@ -230,14 +230,13 @@ type Parts = AppDependencies & {
 
 /** Every operation, with what it needs beyond the database. */
 function registerRoutes(http: HttpScope, parts: Parts): void {
-  const { database, clock, log, secret, random, identities, ipHistory, offers, sealer, desk, poster, gateway, loops } =
-    parts;
-  const { search } = parts;
+  const { database, clock, log, secret, random, encryption, loops } = parts;
+  const { identities, ipHistory, offers, desk, poster, gateway, search } = parts;
   const { queueMail } = parts.notificationParts;
   const keyOf = instanceKeyMaker(secret);
   const balanceNow = (userId: UserId) => inSnapshot(database, (db) => readBalance(db, clock.now(), userId));
   accountRoutes(http, {
-    ...{ identities, ipHistory, random, sealer, queueMail },
+    ...{ identities, ipHistory, random, encryption, queueMail },
     isSignupOpen: parts.isSignupOpen ?? true,
     balanceOf: balanceNow,
     balancesOf: (userIds) => inSnapshot(database, (db) => readBalances(db, clock.now(), userIds)),
@@ -247,7 +246,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
       grantCredit(tx, { userId, amount: nanos(amount), reason: "credit granted", actor }),
   });
   invoiceRoutes(http, { poster });
-  paymentRoutes(http, { provider: parts.provider, sealer, log, publicUrl: parts.payments?.publicUrl });
+  paymentRoutes(http, { provider: parts.provider, encryption, log, publicUrl: parts.payments?.publicUrl });
   const wakeEnforcer = () => loops.wake(ENFORCE_LOOP);
   const freezeAbandoned = async (tx: Tx, teamId: UserId) => {
     if (await freezeAbandonedTeam(tx, teamId)) tx.afterCommit(wakeEnforcer);
@@ -256,7 +255,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
     ...{ identities, random, queueMail, moveCredit, listBelongings, refuseNewKeys, freezeAbandoned },
     balanceOf: balanceNow,
   });
-  templateRoutes(http, { sealer, requireRegistry: requireReachableRegistry });
+  templateRoutes(http, { encryption, requireRegistry: requireReachableRegistry });
   marketRoutes(http, {
     offers,
     machinesRentedBy: async (userId) => new Set(await listMachineIdsOf(database.kysely, userId)),
@@ -264,18 +263,18 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   const view = {
     proxyHost: parts.proxy.publicHost,
     instanceKeySecret: (id: InstanceId) => keyOf(id).secret,
-    sealer,
+    encryption,
   };
   instanceRoutes(http, { desk, accruedOf, settle: settleInstance, ...view });
   launchRoutes(http, { desk, searchOffers: search });
   statisticsRoutes(http);
   queueRoutes(http, {
     desk,
-    sealer,
+    encryption,
     search,
     creditOf: async (db, userId) => (await balanceOf(db, userId)).available,
   });
-  instanceTaskRoutes(http, { means: { random, sealer }, view });
+  instanceTaskRoutes(http, { means: { random, encryption }, view });
   resultRoutes(http);
   depositRoutes(http, { settle: settleInstance, lockSpendable, accrualOf: depositAccrualOf });
   arrearsRoutes(http);
@@ -292,10 +291,10 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
 
 /** Endpoints, their workers, and the way of requests to them. */
 function endpointSideRoutes(http: HttpScope, parts: Parts): void {
-  const { database, clock, random, secret, sealer, desk, search, routers, identities, ipHistory } = parts;
+  const { database, clock, random, secret, encryption, desk, search, routers, identities, ipHistory } = parts;
   const keyOf = instanceKeyMaker(secret);
   const tickets = new Tickets({ clock, tokenOf: (id) => workerTokenOf(keyOf(id).secret) });
-  routeRoutes(http, { routers, sealer, tickets });
+  routeRoutes(http, { routers, encryption, tickets });
   reportRoutes(http, parts.reports);
   endpointRoutes(http, { random });
   autoscalerRoutes(http);
@@ -305,26 +304,26 @@ function endpointSideRoutes(http: HttpScope, parts: Parts): void {
   openAiRoutes(http, {
     routers,
     tickets,
-    sealer,
+    encryption,
     authenticate: async (presented, ipAddress, pause) => {
       const identity = await identities.authenticate(presented, pause);
       if (identity !== undefined) ipHistory.record(identity, ipAddress);
       return identity;
     },
-    rootCertificate: () => rootCertificate({ database, clock, sealer }),
+    rootCertificate: () => rootCertificate({ database, clock, encryption }),
   });
-  workerGroupRoutes(http, { desk, sealer, search });
-  deploymentRoutes(http, { desk, sealer, search, random, secret });
+  workerGroupRoutes(http, { desk, encryption, search });
+  deploymentRoutes(http, { desk, encryption, search, random, secret });
 }
 
 /** Machines, and the disks and volumes that are on them. */
-function hostSideRoutes(http: HttpScope, { sealer, random, secret, space }: Parts): void {
-  certificateRoutes(http, { sealer });
+function hostSideRoutes(http: HttpScope, { encryption, random, secret, space }: Parts): void {
+  certificateRoutes(http, { encryption });
   hostRoutes(http, { random, secret });
   trustRoutes(http, { refreshOffers });
   flagRoutes(http);
-  hostingRoutes(http, { sealer });
-  volumeRoutes(http, { space, means: { random, sealer } });
+  hostingRoutes(http, { encryption });
+  volumeRoutes(http, { space, means: { random, encryption } });
   networkVolumeRoutes(http);
 }
 
@@ -346,7 +345,7 @@ function createLoops(
 
 function createGateway(
   dependencies: AppDependencies & {
-    readonly sealer: Sealer;
+    readonly encryption: Encryption;
     readonly leaseMs: number;
   },
 ): { readonly gateway: AgentGateway; readonly recorder: ReportRecorder } {

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { InstanceId } from "../base/ids.ts";
-import type { Sealer } from "../base/seal.ts";
+import type { Encryption } from "../base/encryption.ts";
 import type { Database } from "../db/connect.ts";
 import { instanceKeyMaker, rootCertificate, workerTokenOf } from "../domains/rental/instances/for-assembly.ts";
 import type { OrderDesk } from "../domains/rental/instances/index.ts";
@@ -11,7 +11,7 @@ type Means = {
   readonly database: Database;
   readonly clock: Clock;
   readonly secret: Buffer;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly desk: OrderDesk;
   readonly routers: Routers;
   readonly search: (query: Readonly<Record<string, unknown>>) => readonly OfferRecord[];

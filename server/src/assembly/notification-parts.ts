@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import type { Sealer } from "../base/seal.ts";
+import type { Encryption } from "../base/encryption.ts";
 import type { Database } from "../db/connect.ts";
 import { listMailboxes } from "../domains/people/accounts/for-assembly.ts";
 import { recordAudit, resolveUserId, type RandomBytes } from "../domains/people/accounts/index.ts";
@@ -35,7 +35,7 @@ type Means = {
   readonly clock: Clock;
   readonly log: Log;
   readonly random: RandomBytes;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
 };
 
 /** Creates the carriers of notifications and the services that their routes need. */
@@ -54,14 +54,14 @@ export function createNotificationParts(
   /** Puts a mail into the outbox; undefined when no mail server is set up. */
   readonly queueMail: QueueMail | undefined;
 } {
-  const { clock, random, sealer } = means;
+  const { clock, random, encryption } = means;
   const callWebhook = createWebhookClient({ clock, resolve, isPrivateAllowed });
   const mailer = mail === undefined ? undefined : createMailer(mail);
   const deliverer = new Deliverer({ ...means, callWebhook, mailer, mailboxesOf: listMailboxes });
   return {
     deliverer,
     deliveryLoops: [deliverLoop(deliverer), mailLoop({ ...means, mailer })],
-    queueMail: mailer === undefined ? undefined : mailQueue(sealer),
-    ports: { random, sealer, callWebhook, isPrivateAllowed, recordAudit, resolveUserId },
+    queueMail: mailer === undefined ? undefined : mailQueue(encryption),
+    ports: { random, encryption, callWebhook, isPrivateAllowed, recordAudit, resolveUserId },
   };
 }

@@ -14,7 +14,7 @@ import { proveServer } from "../domains/servers/index.ts";
 import { startCopyTask } from "../domains/rental/tasks/index.ts";
 
 const JOINED = JSON.stringify({ kind: "transfer_joined" });
-const MEANS = { random: randomBytes, sealer: { seal: (text: string) => text, open: () => undefined } };
+const MEANS = { random: randomBytes, encryption: { encrypt: (text: string) => text, decrypt: () => undefined } };
 
 async function twoServers(t: TestContext) {
   // The database outlives the servers: hooks run in the order in which they were added.

@@ -9,8 +9,8 @@ export type Repeatable = {
   readonly key: string;
   readonly requestSha256: Buffer;
   /** Encrypts an answer so that only a bearer of the same secret can read it back: it may hold a new key. */
-  seal(response: unknown): Buffer;
-  open(sealed: Buffer): unknown;
+  encrypt(response: unknown): Buffer;
+  decrypt(encrypted: Buffer): unknown;
 };
 
 export type EarlierAnswer = { readonly requestSha256: Buffer; readonly response: Buffer };

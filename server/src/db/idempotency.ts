@@ -20,7 +20,7 @@ export async function once<T>(tx: Tx, repeatable: Repeatable | undefined, work: 
   const earlier = await claimKey(tx, repeatable);
   if (earlier === "claimed") {
     const response = await work();
-    await storeResponse(tx, repeatable, repeatable.seal(response));
+    await storeResponse(tx, repeatable, repeatable.encrypt(response));
     return response;
   }
   return openAnswer(repeatable, earlier) as T;
@@ -57,7 +57,9 @@ export async function onceEach<Request extends Repeatably, Answer>(
   }
   const done = await work([...fresh.values()]);
   const answers = [...done].flatMap(([{ repeatable }, outcome]) =>
-    repeatable === undefined || outcome instanceof AppError ? [] : [{ repeatable, response: repeatable.seal(outcome) }],
+    repeatable === undefined || outcome instanceof AppError
+      ? []
+      : [{ repeatable, response: repeatable.encrypt(outcome) }],
   );
   await insertAnswers(tx, answers);
   for (const [request, outcome] of done) outcomes.set(request, outcome);
@@ -71,13 +73,13 @@ export async function onceEach<Request extends Repeatably, Answer>(
 
 function reopen<Answer>(repeatable: Repeatable, earlier: EarlierAnswer): Answer | AppError {
   if (!earlier.requestSha256.equals(repeatable.requestSha256)) return keyReused();
-  return repeatable.open(earlier.response) as Answer;
+  return repeatable.decrypt(earlier.response) as Answer;
 }
 
 /** The stored answer again; the same key with another request is a conflict. */
 export function openAnswer(repeatable: Repeatable, earlier: EarlierAnswer): unknown {
   if (!earlier.requestSha256.equals(repeatable.requestSha256)) throw keyReused();
-  return repeatable.open(earlier.response);
+  return repeatable.decrypt(earlier.response);
 }
 
 /** The answer to a key that was already used for something else. */

@@ -12,8 +12,8 @@ function repeatable(apiKeyId: ApiKeyId, key: string, content = key): Repeatable 
     apiKeyId,
     key,
     requestSha256: createHash("sha256").update(content).digest(),
-    seal: (response) => Buffer.from(JSON.stringify(response)),
-    open: (sealed) => JSON.parse(sealed.toString()) as unknown,
+    encrypt: (response) => Buffer.from(JSON.stringify(response)),
+    decrypt: (encrypted) => JSON.parse(encrypted.toString()) as unknown,
   };
 }
 

@@ -18,21 +18,21 @@ export function repeatableOf(request: FastifyRequest, secret: string): Repeatabl
     .update(`${request.method} ${path}\n`)
     .update(canonicalJson([request.query, request.body ?? {}]))
     .digest();
-  const sealKey = () => Buffer.from(hkdfSync("sha256", secret, requestSha256, `berth idempotency ${key}`, 32));
+  const encryptionKey = () => Buffer.from(hkdfSync("sha256", secret, requestSha256, `berth idempotency ${key}`, 32));
   return {
     apiKeyId: identity.apiKeyId,
     key,
     requestSha256,
     // A fixed nonce is safe: the encryption key depends on the request and its Idempotency-Key, which have one answer.
-    seal(response) {
-      const cipher = createCipheriv("aes-256-gcm", sealKey(), Buffer.alloc(12));
-      const sealed = Buffer.concat([cipher.update(JSON.stringify(response), "utf8"), cipher.final()]);
-      return Buffer.concat([cipher.getAuthTag(), sealed]);
+    encrypt(response) {
+      const cipher = createCipheriv("aes-256-gcm", encryptionKey(), Buffer.alloc(12));
+      const encrypted = Buffer.concat([cipher.update(JSON.stringify(response), "utf8"), cipher.final()]);
+      return Buffer.concat([cipher.getAuthTag(), encrypted]);
     },
-    open(sealed) {
-      const decipher = createDecipheriv("aes-256-gcm", sealKey(), Buffer.alloc(12));
-      decipher.setAuthTag(sealed.subarray(0, 16));
-      const text = Buffer.concat([decipher.update(sealed.subarray(16)), decipher.final()]).toString("utf8");
+    decrypt(encrypted) {
+      const decipher = createDecipheriv("aes-256-gcm", encryptionKey(), Buffer.alloc(12));
+      decipher.setAuthTag(encrypted.subarray(0, 16));
+      const text = Buffer.concat([decipher.update(encrypted.subarray(16)), decipher.final()]).toString("utf8");
       return JSON.parse(text);
     },
   };

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import type { Clock } from "../../base/clock.ts";
 import type { MachineId, ServerId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import type { Sealer } from "../../base/seal.ts";
+import type { Encryption } from "../../base/encryption.ts";
 import type { Database } from "../../db/connect.ts";
 import { IP_HISTORY_FLUSH_MS, type IpHistory } from "../../domains/people/accounts/for-assembly.ts";
 import { invoiceLoops, moveCredit, type Seller } from "../../domains/money/invoices/index.ts";
@@ -44,7 +44,7 @@ import { payoutDoubtLoop } from "./payout-doubt.ts";
 import { lineProbeLoop } from "./line-probe.ts";
 import { proxiedTrafficLoop } from "./proxied-traffic.ts";
 import { proxyLoop } from "./proxy.ts";
-import { sealLoop } from "./seal.ts";
+import { encryptionLoop } from "./encrypt-earlier.ts";
 import { sharedAddressLoop } from "./shared-address.ts";
 import { startEvidenceLoop } from "./start-evidence.ts";
 import type { PortProxy } from "../../proxy/port-proxy.ts";
@@ -70,7 +70,7 @@ export function listLoops(
     autoscaler,
     deliveryLoops,
     provider,
-    sealer,
+    encryption,
     seller,
     connections,
   }: {
@@ -83,7 +83,7 @@ export function listLoops(
     readonly autoscaler: Autoscaler;
     readonly deliveryLoops: readonly Loop[];
     readonly provider: PaymentProvider;
-    readonly sealer: Sealer;
+    readonly encryption: Encryption;
     readonly seller: Seller;
   },
 ): readonly Loop[] {
@@ -97,7 +97,7 @@ export function listLoops(
     ...invoiceLoops({ database, clock, seller }),
     ...limitLoops({ database, clock }),
     ...ledgerLoops({ database, clock }),
-    defaultJobLoop({ database, clock, sealer }),
+    defaultJobLoop({ database, clock, encryption }),
     rollListingsLoop({ database, clock }),
     lowerPricesLoop({ database, clock }),
     ...hostingNotificationLoops({ database, clock }),
@@ -107,7 +107,7 @@ export function listLoops(
     ...teamLoops({ database, clock, moveCredit }),
     ...volumeLoops({ database, clock }),
     idempotencyLoop({ database, clock }),
-    sealLoop({ database, clock, sealer }),
+    encryptionLoop({ database, clock, encryption }),
     proxyLoop({ database, proxy }),
     proxiedTrafficLoop({ database, clock, proxy }),
     lineProbeLoop({ database, clock, gateway, measuredFrom: hostname() }),
@@ -119,7 +119,7 @@ export function listLoops(
     ...queueLoops({ database, clock }),
     ...deliveryLoops,
     ...notificationLoops({ database, clock }),
-    ...paymentLoops({ database, clock, log, provider, sealer }),
+    ...paymentLoops({ database, clock, log, provider, encryption }),
     ...auditLoops({ database, clock, log, connections, ...whatHostsSay(gateway) }),
   ];
 }

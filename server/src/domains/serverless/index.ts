@@ -24,4 +24,4 @@ export { workerGroupRoutes } from "./worker-groups/routes.ts";
 export { autoscalerRoutes } from "./autoscaling/routes.ts";
 export { deploymentRoutes } from "./deployments/routes.ts";
 export { deploymentLoops } from "./deployments/loops.ts";
-export { sealEarlierDeployments, sealEarlierWorkerGroups } from "./worker-groups/seal-store.ts";
+export { encryptEarlierDeployments, encryptEarlierWorkerGroups } from "./worker-groups/encryption-store.ts";

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { invalid } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { HttpScope } from "../../../http/server.ts";
 import type { PaymentProvider } from "./provider/provider.ts";
 import type { PayoutDependencies } from "./payouts/payout-service.ts";
@@ -9,7 +9,7 @@ import type { PayoutDependencies } from "./payouts/payout-service.ts";
 /** The ports that the routes need beyond the database. */
 export type PaymentPorts = {
   readonly provider: PaymentProvider;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly log: Log;
   /** The address to which users return from the provider's page; undefined for the address that they called. */
   readonly publicUrl: string | undefined;
@@ -21,7 +21,7 @@ export const ADMIN_TAGS = ["Administration"];
 export const RETURN_PATH = "/api/v0/billing/returned/";
 
 export function dependenciesOf({ database, clock }: HttpScope, ports: PaymentPorts): PayoutDependencies {
-  return { database, clock, provider: ports.provider, sealer: ports.sealer, log: ports.log };
+  return { database, clock, provider: ports.provider, encryption: ports.encryption, log: ports.log };
 }
 
 export function returnUrlOf({ publicUrl }: PaymentPorts, request: FastifyRequest): string {

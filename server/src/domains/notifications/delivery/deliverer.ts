@@ -1,7 +1,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Log } from "../../../base/log.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Reader } from "../../../db/transaction.ts";
 import type { LoopStatus } from "../../../base/loop-driver.ts";
@@ -31,7 +31,7 @@ export type DelivererPorts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly random: (byteCount: number) => Buffer;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly callWebhook: WebhookClient;
   /** The mailer; undefined where no mail server is set up: then no mail is sent. */
   readonly mailer: Mailer | undefined;
@@ -174,7 +174,7 @@ export class Deliverer {
     { userId, webhookId, attempt, notification }: ClaimedDelivery,
     targets: Targets,
   ): Promise<Outcome> {
-    const { clock, sealer, callWebhook, mailer } = this.ports;
+    const { clock, encryption, callWebhook, mailer } = this.ports;
     const event: NotificationEvent = { ...notification, userId, eventId: eventIdOf(notification.id) };
     if (!targets.mailboxes.has(userId)) return { kind: "refused", text: "the account is gone" };
     if (webhookId === undefined) {
@@ -185,7 +185,7 @@ export class Deliverer {
       return unlessAborted(sending, this.stopping.signal).catch(() => INTERRUPTED);
     }
     const target = targets.webhooks.get(webhookId);
-    const secret = target && sealer.open(target.encryptedSecret, encryptionContextOf(webhookId));
+    const secret = target && encryption.decrypt(target.encryptedSecret, encryptionContextOf(webhookId));
     if (target === undefined || secret === undefined) return { kind: "refused", text: "its secret cannot be read" };
     return callWebhook(target.url, signedRequest(event, { secret, attempt, now: clock.now() }), this.stopping.signal);
   }

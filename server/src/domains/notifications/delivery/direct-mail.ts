@@ -1,6 +1,6 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { LoopStatus } from "../../../base/loop-driver.ts";
@@ -26,9 +26,9 @@ const CLAIM_MS = 120_000;
 const MAILS_AT_ONCE = 8;
 const ROUNDS_PER_RUN = 20;
 
-export function mailQueue(sealer: Sealer): QueueMail {
+export function mailQueue(encryption: Encryption): QueueMail {
   return async (tx, { to, subject, text, expiresAt }) =>
-    insertDirectMail(tx, { to, subject, expiresAt, encryptedText: sealer.seal(text, ENCRYPTION_CONTEXT) });
+    insertDirectMail(tx, { to, subject, expiresAt, encryptedText: encryption.encrypt(text, ENCRYPTION_CONTEXT) });
 }
 
 type Ports = {
@@ -36,7 +36,7 @@ type Ports = {
   readonly clock: Clock;
   readonly log: Log;
   readonly random: (byteCount: number) => Buffer;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   /** The mailer; undefined where no mail server is set up: then no mail is queued or sent. */
   readonly mailer: Mailer | undefined;
 };
@@ -56,9 +56,13 @@ export async function sendDirectMails(ports: Ports): Promise<LoopStatus> {
   return { tried };
 }
 
-async function send({ database, clock, log, random, sealer }: Ports, mailer: Mailer, mail: ClaimedMail): Promise<void> {
+async function send(
+  { database, clock, log, random, encryption }: Ports,
+  mailer: Mailer,
+  mail: ClaimedMail,
+): Promise<void> {
   const { id, to, subject, attempt, createdAt } = mail;
-  const text = sealer.open(mail.encryptedText, ENCRYPTION_CONTEXT);
+  const text = encryption.decrypt(mail.encryptedText, ENCRYPTION_CONTEXT);
   const outcome: Outcome =
     text === undefined
       ? { kind: "refused", text: "was encrypted with another secret" }

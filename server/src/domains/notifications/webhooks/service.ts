@@ -1,7 +1,7 @@
 import { invalid, notFound } from "../../../base/errors.ts";
 import type { Identity } from "../../../base/identity.ts";
 import { parseId, type UserId, type WebhookId } from "../../../base/ids.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { findNotificationType } from "../rules/notification-types.ts";
 import { listPreferences, lockChannels, putPreferences } from "../preference-store.ts";
@@ -18,7 +18,7 @@ import {
 
 export type WebhookPorts = {
   readonly random: (byteCount: number) => Buffer;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   /** Plain http and addresses of this network are accepted too. */
   readonly isPrivateAllowed: boolean;
   /** Writes the act to the audit log of the accounts. */
@@ -51,7 +51,7 @@ export async function createWebhook(
   }
   const id = await reserveWebhookId(tx);
   const secret = newWebhookSecret(ports.random);
-  const encryptedSecret = ports.sealer.seal(secret, encryptionContextOf(id));
+  const encryptedSecret = ports.encryption.encrypt(secret, encryptionContextOf(id));
   const webhook = await insertWebhook(tx, { id, userId, name: name ?? undefined, url, eventTypes, encryptedSecret });
   const enabledKinds = await turnOn(tx, userId, eventTypes);
   await ports.recordAudit(tx, identity, { ipAddress, action: "api.webhook.create", args: { id } });
@@ -97,7 +97,7 @@ export async function rotateSecret(
   const id = toWebhookId(text);
   if (id === undefined) throw noSuchWebhook(text);
   const secret = newWebhookSecret(ports.random);
-  const encryptedSecret = ports.sealer.seal(secret, encryptionContextOf(id));
+  const encryptedSecret = ports.encryption.encrypt(secret, encryptionContextOf(id));
   const webhook = await updateWebhook(tx, { id, userId: identity.userId, encryptedSecret });
   if (webhook === undefined) throw noSuchWebhook(text);
   await ports.recordAudit(tx, identity, { ipAddress, action: "api.webhook.rotate_secret", args: { id } });

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Identity } from "../../../base/identity.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { signedRequest } from "../delivery/rules/event.ts";
 import type { WebhookClient } from "./client.ts";
@@ -10,7 +10,7 @@ import { listTargets, encryptionContextOf } from "./store.ts";
 export type TestPorts = {
   readonly clock: Clock;
   readonly random: (byteCount: number) => Buffer;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly callWebhook: WebhookClient;
 };
 
@@ -22,12 +22,12 @@ export async function testWebhook(
   db: Reader,
   { userId }: Identity,
   text: string,
-  { clock, random, sealer, callWebhook }: TestPorts,
+  { clock, random, encryption, callWebhook }: TestPorts,
 ): Promise<{ readonly success: boolean; readonly msg: string }> {
   const id = toWebhookId(text);
   const target = id && (await listTargets(db, [id])).get(id);
   if (id === undefined || target?.userId !== userId) throw noSuchWebhook(text);
-  const secret = sealer.open(target.encryptedSecret, encryptionContextOf(id));
+  const secret = encryption.decrypt(target.encryptedSecret, encryptionContextOf(id));
   if (secret === undefined) {
     return { success: false, msg: `The secret of webhook ${id} cannot be read any more. Rotate it, and try again.` };
   }

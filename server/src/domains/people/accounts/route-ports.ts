@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Identity } from "../../../base/identity.ts";
 import type { UserId } from "../../../base/ids.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { identityOf } from "../../../http/server.ts";
 import type { QueueMail } from "../../notifications/index.ts";
@@ -17,7 +17,7 @@ export type AccountPorts = {
   readonly identities: Identities;
   readonly ipHistory: IpHistory;
   readonly random: RandomBytes;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   /** Queues a mail; undefined where no mail server is set up. */
   readonly queueMail: QueueMail | undefined;
   /** True when everybody may create an account; subaccounts and administrators' accounts are always possible. */

@@ -142,10 +142,10 @@ test("time after a lost host's last report is not counted, whenever the host rep
   assert.deepEqual(await world.runLoop("release-lost-hosts"), { machines: 1, released: 1 });
   assert.equal((await stored(world, id)).phase, "stopped");
   const { rows } = await world.env.pool.query(
-    `select sealed_at = last_seen_at as "isSealed" from instance_runs
+    `select sealed_at = last_seen_at as "isClosed" from instance_runs
      join instances on instances.id = instance_id join machines on machines.id = machine_id`,
   );
-  assert.deepEqual(rows, [{ isSealed: true }]);
+  assert.deepEqual(rows, [{ isClosed: true }]);
   await host.connect();
   for (let round = 1; round <= 3; round += 1) {
     await tell(2 * LEASE_MS + round * MINUTE_MS, { state: round === 1 ? "stopped" : "running" });

@@ -1,7 +1,7 @@
 import { invalid } from "../../../base/errors.ts";
 import { parseId, type ApiKeyId, type InstanceId, type UserId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { deleteInstanceKeys, deleteInstanceSshKeys } from "../../people/accounts/for-instances.ts";
 import { requireAccount } from "../../people/accounts/index.ts";
@@ -221,7 +221,7 @@ export type Viewpoint = {
   readonly now: Date;
   readonly proxyHost: string;
   readonly instanceKeySecret: InstanceKeySecret;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
 };
 
 /**
@@ -270,7 +270,7 @@ export async function listInstanceEvents(db: Reader, { userId, instanceId }: Sho
 async function recordsOf(
   db: Reader,
   instances: readonly Instance[],
-  { now, proxyHost, instanceKeySecret, sealer }: Viewpoint,
+  { now, proxyHost, instanceKeySecret, encryption }: Viewpoint,
 ): Promise<readonly InstanceRecord[]> {
   if (instances.length === 0) return [];
   const ids = instances.map((instance) => instance.id);
@@ -295,7 +295,7 @@ async function recordsOf(
     const { id } = stored;
     const machine = machines.get(stored.machineId);
     if (machine === undefined) return [];
-    const instance = openInstance(stored, sealer);
+    const instance = openInstance(stored, encryption);
     const jupyterToken = jupyterTokenOf(instance.launch.env, instanceKeySecret(id));
     const access = { proxyHost, proxyPort: proxyPorts.get(id), jupyterToken };
     const surroundings = {

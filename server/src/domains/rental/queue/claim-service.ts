@@ -1,7 +1,7 @@
 import { AppError } from "../../../base/errors.ts";
 import type { InstanceId, StandingRequestId } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { createInstances, type CreateOrder, type Wish } from "../instances/index.ts";
 import { decryptLaunch, resolveTemplateByHash, type LaunchSettings, type EncryptedLaunch } from "../templates/index.ts";
@@ -44,16 +44,16 @@ export async function failRequest(tx: Tx, id: StandingRequestId, reason: string)
 export async function wishOfRequest(
   db: Reader,
   { id, userId, bidNanosPerHour }: QueuedRequest,
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<Wish | undefined> {
   const stored = await findLaunch(db, id);
   if (stored === undefined) return undefined;
   const { templateHashId: hash, volumeInfo, capScopes } = stored;
-  const template = hash === undefined ? undefined : await resolveTemplateByHash(db, userId, hash, sealer);
+  const template = hash === undefined ? undefined : await resolveTemplateByHash(db, userId, hash, encryption);
   return {
     userId,
     capScopes,
-    launch: decryptLaunchOf(id, stored.launch, sealer),
+    launch: decryptLaunchOf(id, stored.launch, encryption),
     template: template && { id: template.id, hashId: template.hashId },
     volumeInfo,
     bidNanosPerHour,
@@ -63,8 +63,8 @@ export async function wishOfRequest(
 }
 
 /** The launch settings of a request, decrypted. */
-function decryptLaunchOf(id: StandingRequestId, stored: EncryptedLaunch, sealer: Sealer): LaunchSettings {
-  const launch = decryptLaunch(stored, { kind: "standing request", id }, sealer);
+function decryptLaunchOf(id: StandingRequestId, stored: EncryptedLaunch, encryption: Encryption): LaunchSettings {
+  const launch = decryptLaunch(stored, { kind: "standing request", id }, encryption);
   if (launch !== undefined) return launch;
   throw new AppError("not_found", "not_found", `The settings of queued request ${id} can no longer be read.`);
 }

@@ -18,15 +18,15 @@ async function aWorld(t: TestContext): Promise<TestApp> {
 }
 
 /** A matcher as a second server would have it, with a count of its searches. */
-function aMatcher({ env: { database }, app, clock, sealer }: TestApp) {
+function aMatcher({ env: { database }, app, clock, encryption }: TestApp) {
   const secret = randomBytes(32);
-  const desk = new OrderDesk(database, clock, { secret, sealer });
+  const desk = new OrderDesk(database, clock, { secret, encryption });
   let searches = 0;
   const search = (query: Query) => {
     searches += 1;
     return searchOffers(app.offers.index, query, { now: clock.now(), rentedMachines: new Set() });
   };
-  const matcher = new Matcher({ database, clock, sealer, desk, search });
+  const matcher = new Matcher({ database, clock, encryption, desk, search });
   app.offers.follow((ids) => matcher.note(ids));
   const run = async () => {
     searches = 0;

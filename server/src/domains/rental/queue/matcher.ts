@@ -1,7 +1,7 @@
 import { AppError } from "../../../base/errors.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { asId, type MachineId, type StandingRequestId } from "../../../base/ids.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Database } from "../../../db/connect.ts";
 import type { ChannelHandler } from "../../../db/listener.ts";
 import { withTransaction } from "../../../db/transaction.ts";
@@ -22,7 +22,7 @@ import { noteAttempt } from "./store.ts";
 export type MatcherPorts = {
   readonly database: Database;
   readonly clock: Clock;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly desk: Pick<OrderDesk, "orderFor">;
   readonly search: (query: Query) => readonly FoundOffer[];
 };
@@ -219,8 +219,8 @@ export class Matcher {
 
   /** Tries one offer after the other. True when the request is settled, for now or for good. */
   private async attempt({ request }: WaitingRequest, hits: readonly FoundOffer[], done: Done): Promise<boolean> {
-    const { database, sealer } = this.ports;
-    const wish = await wishOfRequest(database.kysely, request, sealer);
+    const { database, encryption } = this.ports;
+    const wish = await wishOfRequest(database.kysely, request, encryption);
     if (wish === undefined) {
       this.drop(request.id);
       return true;

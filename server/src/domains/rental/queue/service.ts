@@ -2,7 +2,7 @@ import { conflict, insufficientFunds, invalid, notFound } from "../../../base/er
 import { asId, parseId, type MachineId, type StandingRequestId, type UserId } from "../../../base/ids.ts";
 import type { Identity } from "../../../base/identity.ts";
 import type { Nanos } from "../../../base/money.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { lockUser, requireAccount } from "../../people/accounts/index.ts";
 import type { OrderDesk } from "../instances/index.ts";
@@ -42,7 +42,7 @@ const COUNTED_MAX = 64;
 
 export type QueuePorts = {
   readonly desk: Pick<OrderDesk, "wishOf" | "checkVolumes">;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly search: (query: Query) => readonly FoundOffer[];
   /** The credit that a user can spend now. */
   readonly creditOf: (db: Reader, userId: UserId) => Promise<Nanos>;
@@ -57,7 +57,7 @@ export type OwnRequest = { readonly userId: UserId; readonly id: number };
 export async function createQueuedRequest(
   tx: Tx,
   { identity, body }: { readonly identity: Identity; readonly body: CreateBody },
-  { desk, sealer, search, creditOf }: QueuePorts,
+  { desk, encryption, search, creditOf }: QueuePorts,
 ) {
   if (body.target_state === "stopped") {
     throw invalid("target_state", "target_state must be running: a queued request is for an instance that runs");
@@ -95,7 +95,7 @@ export async function createQueuedRequest(
     query,
     totalMaxNanosPerHour,
     bidNanosPerHour,
-    launch: encryptLaunch(launch, { kind: "standing request", id }, sealer),
+    launch: encryptLaunch(launch, { kind: "standing request", id }, encryption),
     templateHashId: template?.hashId,
     volumeInfo,
     capScopes: wish.capScopes,

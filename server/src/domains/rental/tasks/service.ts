@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Place, Task, TaskAction, TaskProgress, TaskResult } from "../../../../../protocol/index.ts";
 import { conflict } from "../../../base/errors.ts";
 import { asId, type InstanceId, type MachineId, type UserId } from "../../../base/ids.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import {
   cancelCopiesTo,
@@ -21,7 +21,7 @@ import {
 import { noteOf, type NewTask, type RegistryAuth } from "./rules/task.ts";
 
 /** Randomness and encryption, which making a task needs besides a transaction. */
-export type TaskMeans = { readonly random: (byteCount: number) => Buffer; readonly sealer: Sealer };
+export type TaskMeans = { readonly random: (byteCount: number) => Buffer; readonly encryption: Encryption };
 
 /** Lifetime of a result from the request for it, with the time until the host answers. */
 const RESULT_MS = 600_000;
@@ -88,7 +88,7 @@ export async function startCopyTask(tx: Tx, means: TaskMeans, order: CopyOrder):
 /** Starts a task that takes a while and whose progress the owner sees in the status message. */
 export async function startLongTask(
   tx: Tx,
-  { sealer }: TaskMeans,
+  { encryption }: TaskMeans,
   task: NewTask,
   transferId?: string,
 ): Promise<StartedCopy> {
@@ -100,7 +100,7 @@ export async function startLongTask(
     ...task,
     id,
     action,
-    encryptedAuth: auth === null ? undefined : sealer.seal(JSON.stringify(auth), contextOf(id)),
+    encryptedAuth: auth === null ? undefined : encryption.encrypt(JSON.stringify(auth), contextOf(id)),
     resultSha256: undefined,
     expiresAt,
     ...(transferId === undefined ? {} : { transferId }),
@@ -149,14 +149,14 @@ type OpenTasks = { readonly tasks: readonly Task[]; readonly cancelledIds: reado
 /** The tasks that hosts have not answered yet, by machine: those to do, and those to cancel. */
 export async function loadOpenTasks(
   db: Reader,
-  sealer: Sealer,
+  encryption: Encryption,
   { machineIds, now }: { readonly machineIds: readonly MachineId[]; readonly now: Date },
 ): Promise<readonly OpenTasks[]> {
   const found = await listOpenTasks(db, machineIds, now);
   return machineIds.map((id) => {
     const open = found.get(id) ?? [];
     return {
-      tasks: open.flatMap((task) => (task.isCancelled ? [] : (toMessage(task, sealer) ?? []))),
+      tasks: open.flatMap((task) => (task.isCancelled ? [] : (toMessage(task, encryption) ?? []))),
       cancelledIds: open.flatMap((task) => (task.isCancelled ? [task.id] : [])),
     };
   });
@@ -166,9 +166,9 @@ export async function loadOpenTasks(
  * The message for a host; undefined when the credentials no longer decrypt, as after a change of the server's secret.
  * The task then runs out.
  */
-function toMessage({ id, action, encryptedAuth }: OpenTask, sealer: Sealer): Task | undefined {
+function toMessage({ id, action, encryptedAuth }: OpenTask, encryption: Encryption): Task | undefined {
   if (encryptedAuth === null || action.type !== "snapshot") return { kind: "task", task_id: id, action };
-  const auth = sealer.open(encryptedAuth, contextOf(id));
+  const auth = encryption.decrypt(encryptedAuth, contextOf(id));
   if (auth === undefined) return undefined;
   return { kind: "task", task_id: id, action: { ...action, registry_auth: JSON.parse(auth) as RegistryAuth } };
 }

@@ -1,5 +1,5 @@
 import type { UserId } from "../../../base/ids.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import { readStoredContent, type TemplateContent } from "./rules/content.ts";
 
 /** Fields of a template in which its owner puts secrets. Searches have no filter over them. */
@@ -12,24 +12,32 @@ type EncryptedContent = Omit<TemplateContent, keyof Private> & { readonly sealed
 export type VersionPlace = { readonly creator_id: UserId; readonly hash_id: string };
 
 /** The content as it may be stored. A public template is readable for everybody, so nothing of it is encrypted. */
-export function encryptContent(content: TemplateContent, place: VersionPlace, sealer: Sealer): unknown {
+export function encryptContent(content: TemplateContent, place: VersionPlace, encryption: Encryption): unknown {
   if (!content.private) return content;
   const { env, onstart, args_str, ...open } = content;
   const hidden: Private = { env, onstart, args_str };
-  return { ...open, sealed: sealer.seal(JSON.stringify(hidden), contextOf(place)) } satisfies EncryptedContent;
+  return { ...open, sealed: encryption.encrypt(JSON.stringify(hidden), contextOf(place)) } satisfies EncryptedContent;
 }
 
 /** The whole content; undefined when it was encrypted under a secret that the server no longer has. */
-export function decryptContent(stored: unknown, place: VersionPlace, sealer: Sealer): TemplateContent | undefined {
+export function decryptContent(
+  stored: unknown,
+  place: VersionPlace,
+  encryption: Encryption,
+): TemplateContent | undefined {
   if (!isEncrypted(stored)) return readStoredContent(stored);
   const { sealed, ...open } = stored;
-  const text = sealer.open(sealed, contextOf(place));
+  const text = encryption.decrypt(sealed, contextOf(place));
   return text === undefined ? undefined : readStoredContent({ ...open, ...(JSON.parse(text) as Private) });
 }
 
 /** The content for lists: whole, or without the private fields when they no longer decrypt. */
-export function decryptContentIfPossible(stored: unknown, place: VersionPlace, sealer: Sealer): TemplateContent {
-  const content = decryptContent(stored, place, sealer);
+export function decryptContentIfPossible(
+  stored: unknown,
+  place: VersionPlace,
+  encryption: Encryption,
+): TemplateContent {
+  const content = decryptContent(stored, place, encryption);
   if (content !== undefined || !isEncrypted(stored)) return content ?? readStoredContent(stored);
   const { sealed: _, ...open } = stored;
   return { ...open, env: "", onstart: "", args_str: "" };

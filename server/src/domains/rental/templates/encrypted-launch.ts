@@ -1,4 +1,4 @@
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import { commandOf, type LaunchSettings } from "./rules/launch.ts";
 
 /** Settings in which renters put secrets: variables, scripts, arguments, and the login for a registry. */
@@ -16,35 +16,43 @@ export type EncryptedLaunch = Omit<LaunchSettings, keyof Private> & {
 type LaunchPlace = { readonly kind: "instance" | "standing request"; readonly id: number };
 
 /** The settings as they may be stored in this row. */
-export function encryptLaunch(launch: LaunchSettings, place: LaunchPlace, sealer: Sealer): EncryptedLaunch {
+export function encryptLaunch(launch: LaunchSettings, place: LaunchPlace, encryption: Encryption): EncryptedLaunch {
   const { registry_auth, command, image_args, onstart, env, extra_env, ...open } = launch;
   const hidden: Private = { registry_auth, command, image_args, onstart, env, extra_env };
-  return { ...open, sealed: sealer.seal(JSON.stringify(hidden), contextOf(place)) };
+  return { ...open, sealed: encryption.encrypt(JSON.stringify(hidden), contextOf(place)) };
 }
 
 /** The whole settings; undefined when they were encrypted under a secret that the server no longer has. */
-export function decryptLaunch(stored: EncryptedLaunch, place: LaunchPlace, sealer: Sealer): LaunchSettings | undefined {
+export function decryptLaunch(
+  stored: EncryptedLaunch,
+  place: LaunchPlace,
+  encryption: Encryption,
+): LaunchSettings | undefined {
   const { sealed, ...open } = stored;
-  if (sealed === undefined) return openEarlier(stored, place, sealer);
-  const text = sealer.open(sealed, contextOf(place));
+  if (sealed === undefined) return openEarlier(stored, place, encryption);
+  const text = encryption.decrypt(sealed, contextOf(place));
   // Only `encryptLaunch` could have written it, so it has that shape.
   return text === undefined ? undefined : { ...open, ...(JSON.parse(text) as Private) };
 }
 
 /** The settings, whole or without the private ones when they no longer decrypt. */
-export function decryptLaunchIfPossible(stored: EncryptedLaunch, place: LaunchPlace, sealer: Sealer): LaunchSettings {
+export function decryptLaunchIfPossible(
+  stored: EncryptedLaunch,
+  place: LaunchPlace,
+  encryption: Encryption,
+): LaunchSettings {
   const { sealed: _, ...open } = stored;
-  return decryptLaunch(stored, place, sealer) ?? { ...open, ...nothingPrivate(open) };
+  return decryptLaunch(stored, place, encryption) ?? { ...open, ...nothingPrivate(open) };
 }
 
 /**
  * Rows of older versions hold all settings in clear, except for the password of a registry, which was encrypted alone.
  */
-function openEarlier(stored: EncryptedLaunch, place: LaunchPlace, sealer: Sealer): LaunchSettings {
+function openEarlier(stored: EncryptedLaunch, place: LaunchPlace, encryption: Encryption): LaunchSettings {
   const launch = stored as LaunchSettings;
   const { registry_auth: login } = launch;
   if (login === null) return launch;
-  const password = sealer.open(login.password, `${place.kind} registry password ${place.id}`);
+  const password = encryption.decrypt(login.password, `${place.kind} registry password ${place.id}`);
   // A pull without the login fails with the registry's own message, and only when the registry asks for a login.
   return { ...launch, registry_auth: password === undefined ? null : { ...login, password } };
 }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { TemplateId, UserId } from "../../../base/ids.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { readStoredContent } from "./rules/content.ts";
 import { encryptContent } from "./encrypted-content.ts";
@@ -16,14 +16,14 @@ type ClearRow = {
  * Encrypts a few private templates and versions that older versions of the server stored in clear; returns their
  * number. Their hashes stay.
  */
-export async function encryptEarlierTemplates(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
+export async function encryptEarlierTemplates(tx: Tx, encryption: Encryption, limit: number): Promise<number> {
   const { rows: templates } = await sql<ClearRow>`
     select id, creator_id, hash_id, content from templates
     where content ? 'env' and content @> '{"private": true}'
     order by id limit ${limit} for no key update skip locked
   `.execute(tx.db);
   for (const row of templates) {
-    const stored = sealedTextOf(row, sealer);
+    const stored = encryptedTextOf(row, encryption);
     await tx.db.updateTable("templates").set({ content: stored }).where("id", "=", row.id).execute();
   }
   const { rows: versions } = await sql<ClearRow>`
@@ -35,7 +35,7 @@ export async function encryptEarlierTemplates(tx: Tx, sealer: Sealer, limit: num
   for (const row of versions) {
     await tx.db
       .updateTable("template_versions")
-      .set({ content: sealedTextOf(row, sealer) })
+      .set({ content: encryptedTextOf(row, encryption) })
       .where("template_id", "=", row.id)
       .where("hash_id", "=", row.hash_id)
       .execute();
@@ -43,6 +43,6 @@ export async function encryptEarlierTemplates(tx: Tx, sealer: Sealer, limit: num
   return templates.length + versions.length;
 }
 
-function sealedTextOf(row: ClearRow, sealer: Sealer): string {
-  return JSON.stringify(encryptContent(readStoredContent(row.content), row, sealer));
+function encryptedTextOf(row: ClearRow, encryption: Encryption): string {
+  return JSON.stringify(encryptContent(readStoredContent(row.content), row, encryption));
 }

@@ -47,7 +47,7 @@ test("a template is created with the contract's defaults and found by its creato
 });
 
 test("every given field comes back as it was given, except the password, which appears nowhere", async (t) => {
-  const { caller, call, search, logged, database, sealer } = await templatesApi(t);
+  const { caller, call, search, logged, database, encryption } = await templatesApi(t);
   const user = await caller();
   const fields = {
     name: "full",
@@ -92,18 +92,18 @@ test("every given field comes back as it was given, except the password, which a
   // A stranger sees a public template without the registry user, and the owner's launch logs in.
   const stranger = await caller();
   assert.ok(!("docker_login_user" in ((await search(stranger, {}))[0] ?? {})));
-  const own = await resolveTemplateByHash(database.kysely, user.id, template["hash_id"], sealer);
+  const own = await resolveTemplateByHash(database.kysely, user.id, template["hash_id"], encryption);
   assert.deepEqual(resolveLaunch(own, {}).registry_auth, {
     username: "me",
     password: "canary-secret",
     serveraddress: "ghcr.io",
   });
-  const theirs = await resolveTemplateByHash(database.kysely, stranger.id, template["hash_id"], sealer);
+  const theirs = await resolveTemplateByHash(database.kysely, stranger.id, template["hash_id"], encryption);
   assert.equal(resolveLaunch(theirs, {}).registry_auth, null);
 });
 
 test("a password is encrypted in every version that has it, and one stored in clear by an older server still works", async (t) => {
-  const { caller, call, create, database, sealer } = await templatesApi(t);
+  const { caller, call, create, database, encryption } = await templatesApi(t);
   const user = await caller();
   const login = { docker_login_user: "me", docker_login_pass: "canary-password" };
   const first = await create(user, { image: "me/x", ...login });
@@ -121,7 +121,7 @@ test("a password is encrypted in every version that has it, and one stored in cl
   const passwords = () =>
     Promise.all(
       [first, second].map(async (template) => {
-        const resolved = await resolveTemplateByHash(database.kysely, user.id, template["hash_id"], sealer);
+        const resolved = await resolveTemplateByHash(database.kysely, user.id, template["hash_id"], encryption);
         return resolved.docker_login_pass;
       }),
     );
@@ -130,19 +130,19 @@ test("a password is encrypted in every version that has it, and one stored in cl
   await database.pool.query("update template_versions set docker_login_pass = 'canary-password'");
   assert.deepEqual(await passwords(), ["canary-password", "canary-password"]);
   const third = templateOf(await call("PUT", user, { body: { hash_id: second["hash_id"], desc: "again" } }));
-  const resolved = await resolveTemplateByHash(database.kysely, user.id, third["hash_id"], sealer);
+  const resolved = await resolveTemplateByHash(database.kysely, user.id, third["hash_id"], encryption);
   assert.equal(resolved.docker_login_pass, "canary-password");
   assert.deepEqual((await stored()).filter((password) => password.startsWith("sealed1:")).length, 2);
   // The text was encrypted for another version, or by a server with another secret: the owner reads what to do.
   await database.pool.query("update template_versions set docker_login_pass = $1", [encrypted[0]]);
-  await assert.rejects(resolveTemplateByHash(database.kysely, user.id, third["hash_id"], sealer), {
+  await assert.rejects(resolveTemplateByHash(database.kysely, user.id, third["hash_id"], encryption), {
     code: "invalid_args",
     publicMessage: /set docker_login_pass again/,
   });
 });
 
 test("a private template serves everybody who was given its hash, with its registry login", async (t) => {
-  const { caller, create, search, database, sealer } = await templatesApi(t);
+  const { caller, create, search, database, encryption } = await templatesApi(t);
   const [owner, guest] = [await caller(), await caller()];
   const template = await create(owner, {
     image: "me/x",
@@ -151,7 +151,7 @@ test("a private template serves everybody who was given its hash, with its regis
     private: true,
   });
   assert.deepEqual(await search(guest, {}), []);
-  const resolved = await resolveTemplateByHash(database.kysely, guest.id, template["hash_id"], sealer);
+  const resolved = await resolveTemplateByHash(database.kysely, guest.id, template["hash_id"], encryption);
   assert.equal(resolved.id, template["id"]);
   assert.equal(resolveLaunch(resolved, {}).registry_auth?.password, "p");
 });
@@ -246,7 +246,7 @@ test("an edit that changes nothing answers with the same hash", async (t) => {
 });
 
 test("older hashes still name the template for edits and its older content for launches", async (t) => {
-  const { caller, call, create, database, sealer } = await templatesApi(t);
+  const { caller, call, create, database, encryption } = await templatesApi(t);
   const user = await caller();
   const first = await create(user, { image: "x:1", docker_login_user: "u", docker_login_pass: "one" });
   const edit = { hash_id: first["hash_id"], image: "x:2", docker_login_pass: "two" };
@@ -255,7 +255,7 @@ test("older hashes still name the template for edits and its older content for l
   assert.equal(third["id"], first["id"]);
   const launches = await Promise.all(
     [first, second, third].map(async (template) => {
-      const resolved = await resolveTemplateByHash(database.kysely, user.id, template["hash_id"], sealer);
+      const resolved = await resolveTemplateByHash(database.kysely, user.id, template["hash_id"], encryption);
       assert.equal(resolved.hashId, template["hash_id"]);
       const { image, registry_auth: auth } = resolveLaunch(resolved, {});
       return [image, auth?.password];
@@ -293,7 +293,7 @@ test("an edit cannot make a second template of one content", async (t) => {
 });
 
 test("a template is deleted by id, by id as text, or by any of its hashes, once", async (t) => {
-  const { caller, call, create, search, database, sealer } = await templatesApi(t);
+  const { caller, call, create, search, database, encryption } = await templatesApi(t);
   const user = await caller();
   const made = await Promise.all(
     ["1", "2", "3", "4"].map((desc) => create(user, { desc, docker_login_pass: "canary" })),
@@ -314,7 +314,7 @@ test("a template is deleted by id, by id as text, or by any of its hashes, once"
   }
   assert.deepEqual(await search(user, {}), []);
   assert.equal((await call("PUT", user, { body: { hash_id: byId["hash_id"], desc: "x" } })).status, 404);
-  await assert.rejects(resolveTemplateByHash(database.kysely, user.id, byId["hash_id"], sealer), {
+  await assert.rejects(resolveTemplateByHash(database.kysely, user.id, byId["hash_id"], encryption), {
     code: "no_such_template",
   });
   const { rows } = await database.pool.query(

@@ -37,11 +37,11 @@ export function templateRoutes(scope: HttpScope, means: TemplateMeans): void {
   deleteRoute(scope, means);
 }
 
-function searchRoute({ app, database }: HttpScope, { sealer }: TemplateMeans): void {
+function searchRoute({ app, database }: HttpScope, { encryption }: TemplateMeans): void {
   // Lists without conditions are the ordinary case: those asked for at the same time are read together.
   const lists = new MicroBatcher<UserId, TemplatesFound>({
     maxBatch: LISTS_PER_BATCH,
-    run: (viewerIds) => findAllTemplates(database.kysely, viewerIds, sealer),
+    run: (viewerIds) => findAllTemplates(database.kysely, viewerIds, encryption),
   });
   app.get(
     PATH,
@@ -61,7 +61,7 @@ function searchRoute({ app, database }: HttpScope, { sealer }: TemplateMeans): v
       const isPlain = asksForAll(query);
       const { found, templates } = await (isPlain
         ? lists.submit(userId)
-        : findTemplates(database.kysely, userId, query, sealer));
+        : findTemplates(database.kysely, userId, query, encryption));
       const views = templates.map((template) => pickColumns(viewTemplate(template, userId), chosen));
       return { success: true as const, templates_found: found, templates: views };
     },
@@ -112,7 +112,7 @@ function editRoute(scope: HttpScope, means: TemplateMeans): void {
   }
 }
 
-function deleteRoute(scope: HttpScope, { sealer }: TemplateMeans): void {
+function deleteRoute(scope: HttpScope, { encryption }: TemplateMeans): void {
   scope.app.delete(
     PATH,
     {
@@ -122,7 +122,7 @@ function deleteRoute(scope: HttpScope, { sealer }: TemplateMeans): void {
     async (request) => {
       const { userId } = identityOf(request);
       return scope.mutate(request, async (tx) => {
-        await removeTemplate(tx, userId, request.body, sealer);
+        await removeTemplate(tx, userId, request.body, encryption);
         return { success: true as const, msg: "Template deleted." };
       });
     },

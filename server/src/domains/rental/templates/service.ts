@@ -3,7 +3,7 @@ import { STRICT_FILTERS, parseFilters } from "../../../base/filters/parse-filter
 import type { Filter } from "../../../base/filters/filter.ts";
 import { parseOrderBy } from "../../../base/filters/parse-order.ts";
 import { parseId, type TemplateId, type UserId } from "../../../base/ids.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { requireRoom } from "../../people/accounts/index.ts";
 import { TEMPLATE_COLUMNS, type Template } from "./columns.ts";
@@ -39,20 +39,20 @@ export type SearchQuery = {
 };
 
 /** The caller's own templates and public ones that match the filters of the query. */
-export async function findTemplates(db: Reader, viewerId: UserId, query: SearchQuery, sealer: Sealer) {
+export async function findTemplates(db: Reader, viewerId: UserId, query: SearchQuery, encryption: Encryption) {
   const filters = parseFilters(query.select_filters, TEMPLATE_COLUMNS, { ...STRICT_FILTERS, source: "select_filters" });
   const order = parseOrderBy(query.order_by, TEMPLATE_COLUMNS, { source: "order_by" });
   const { limit = RESULTS_MAX, offset = 0 } = query;
-  return searchTemplates(db, { viewerId, filters: filters.map(withPublicAsNull), order, limit, offset }, sealer);
+  return searchTemplates(db, { viewerId, filters: filters.map(withPublicAsNull), order, limit, offset }, encryption);
 }
 
 /** The result of `findTemplates` without conditions, for each of these viewers. */
 export function findAllTemplates(
   db: Reader,
   viewerIds: readonly UserId[],
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<readonly TemplatesFound[]> {
-  return listVisibleTemplates(db, viewerIds, RESULTS_MAX, sealer);
+  return listVisibleTemplates(db, viewerIds, RESULTS_MAX, encryption);
 }
 
 /** True when the query leaves everything to the defaults. */
@@ -72,7 +72,7 @@ const TEMPLATES_MAX = 1_000;
 const VERSIONS_MAX = 1_000;
 
 export type TemplateMeans = {
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   /** Throws when the registry of the image that a field names is in a private network and no host allows it. */
   readonly requireRegistry: (db: Reader, named: { readonly image: string; readonly field: string }) => Promise<void>;
 };
@@ -93,19 +93,19 @@ export async function createTemplate(
   tx: Tx,
   creatorId: UserId,
   fields: Fields,
-  { sealer, requireRegistry }: TemplateMeans,
+  { encryption, requireRegistry }: TemplateMeans,
 ): Promise<{ readonly template: Template; readonly isNew: boolean }> {
   const login = { creatorId, password: readPassword(fields) ?? "" };
   const content = readNewContent(fields);
   await checkRegistries(tx, content, requireRegistry);
-  const version = await versionOf(tx, content, login, sealer);
-  const inserted = await insertTemplate(tx, creatorId, version, sealer);
+  const version = await versionOf(tx, content, login, encryption);
+  const inserted = await insertTemplate(tx, creatorId, version, encryption);
   if (inserted !== undefined) {
     const count = async () => (await countTemplates(tx.db, creatorId)) - 1; // Without the new one.
     await requireRoom(tx, creatorId, { count, max: TEMPLATES_MAX, field: "name", what: "templates" });
     return { template: inserted, isNew: true };
   }
-  const template = await findOwnByCurrentHash(tx.db, creatorId, version.hashId, sealer);
+  const template = await findOwnByCurrentHash(tx.db, creatorId, version.hashId, encryption);
   // Only a delete between the two statements could hide it, so the client should repeat the call.
   if (template === undefined) throw conflict("template_changed", "The template changed meanwhile. Try again.");
   return { template, isNew: false };
@@ -119,29 +119,29 @@ export async function editTemplate(
   tx: Tx,
   creatorId: UserId,
   fields: Fields,
-  { sealer, requireRegistry }: TemplateMeans,
+  { encryption, requireRegistry }: TemplateMeans,
 ): Promise<Template> {
   const hashId = readHash(fields["hash_id"], "hash_id");
   const id = await findOwnIdByAnyHash(tx.db, creatorId, hashId);
-  const current = id && (await findOwnForUpdate(tx, creatorId, id, sealer));
+  const current = id && (await findOwnForUpdate(tx, creatorId, id, encryption));
   if (current === undefined) throw noSuchTemplate("hash_id");
   const { content: before } = current;
   if (before === undefined) throw unreadable("hash_id");
   const content = readChangedContent(fields, before);
   await checkRegistries(tx, content, requireRegistry);
-  const password = readPassword(fields) ?? openPassword(current, sealer, "docker_login_pass");
-  const version = await versionOf(tx, content, { creatorId, password }, sealer);
+  const password = readPassword(fields) ?? openPassword(current, encryption, "docker_login_pass");
+  const version = await versionOf(tx, content, { creatorId, password }, encryption);
   if (version.hashId === current.hash_id) return { ...current, content: before };
-  const twin = await findOwnByCurrentHash(tx.db, creatorId, version.hashId, sealer);
+  const twin = await findOwnByCurrentHash(tx.db, creatorId, version.hashId, encryption);
   if (twin !== undefined) throw alreadyExists({ template_id: twin.id });
   if ((await countVersions(tx, current.id)) >= VERSIONS_MAX) throw tooManyVersions(current.id);
-  const updated = await updateTemplate(tx, current, version, sealer);
+  const updated = await updateTemplate(tx, current, version, encryption);
   if (updated === undefined) throw alreadyExists({});
   return updated;
 }
 
 /** Deletes the caller's own template, named by id or by any of its hashes. Instances made from it are unaffected. */
-export async function removeTemplate(tx: Tx, creatorId: UserId, fields: Fields, sealer: Sealer): Promise<void> {
+export async function removeTemplate(tx: Tx, creatorId: UserId, fields: Fields, encryption: Encryption): Promise<void> {
   const { template_id: givenId, hash_id: givenHash } = fields;
   if (givenId === undefined && givenHash === undefined) throw invalid("template_id", "template_id is required");
   const field = givenId === undefined ? "hash_id" : "template_id";
@@ -149,7 +149,7 @@ export async function removeTemplate(tx: Tx, creatorId: UserId, fields: Fields, 
     givenId === undefined
       ? await findOwnIdByAnyHash(tx.db, creatorId, readHash(givenHash, "hash_id"))
       : readTemplateId(givenId);
-  const template = id && (await findOwnForUpdate(tx, creatorId, id, sealer));
+  const template = id && (await findOwnForUpdate(tx, creatorId, id, encryption));
   if (template === undefined) throw noSuchTemplate(field);
   await deleteTemplate(tx, template.id);
 }
@@ -169,9 +169,9 @@ export async function resolveTemplateByHash(
   db: Reader,
   userId: UserId,
   hash: unknown,
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<ResolvedTemplate> {
-  return resolveNamedTemplate(db, userId, { hash, field: "template_hash_id" }, sealer);
+  return resolveNamedTemplate(db, userId, { hash, field: "template_hash_id" }, encryption);
 }
 
 /** `resolveTemplateByHash` for requests that name the hash by another field, which refusals then name. */
@@ -179,9 +179,9 @@ export async function resolveNamedTemplate(
   db: Reader,
   userId: UserId,
   { hash, field }: { readonly hash: unknown; readonly field: string },
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<ResolvedTemplate> {
-  const version = await findVersionByHash(db, userId, readHash(hash, field), sealer);
+  const version = await findVersionByHash(db, userId, readHash(hash, field), encryption);
   if (version === undefined) throw noSuchTemplate(field);
   const { content } = version;
   if (content === undefined) throw unreadable(field);
@@ -191,7 +191,7 @@ export async function resolveNamedTemplate(
     hashId: version.hash_id,
     name: content.name,
     content,
-    docker_login_pass: mayLogin ? openPassword(version, sealer, field) : "",
+    docker_login_pass: mayLogin ? openPassword(version, encryption, field) : "",
   };
 }
 
@@ -202,12 +202,12 @@ export async function resolveTemplateById(
   db: Reader,
   userId: UserId,
   id: unknown,
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<ResolvedTemplate> {
   const templateId = readTemplateId(id);
   const hash = templateId && (await findVisibleHash(db, userId, templateId));
   if (hash === undefined) throw noSuchTemplate("template_id");
-  return resolveTemplateByHash(db, userId, hash, sealer);
+  return resolveTemplateByHash(db, userId, hash, encryption);
 }
 
 /** Counts an instance created from the template. The row stays locked until the commit, so call it late. */
@@ -219,20 +219,20 @@ async function versionOf(
   tx: Tx,
   content: TemplateContent,
   { creatorId, password }: { readonly creatorId: UserId; readonly password: string },
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<NewVersion> {
   const mac = password === "" ? "" : computePasswordMac(password, await readHashKey(tx.db));
   const hashId = computeHashId(content, mac);
-  const encryptedPassword = password === "" ? "" : sealer.seal(password, passwordContext(creatorId, hashId));
+  const encryptedPassword = password === "" ? "" : encryption.encrypt(password, passwordContext(creatorId, hashId));
   return { content, encryptedPassword, hashId };
 }
 
 type WithPassword = { readonly creator_id: UserId; readonly hash_id: string; readonly docker_login_pass: string };
 
 /** The registry password of a stored version; empty when it has none. */
-function openPassword(version: WithPassword, sealer: Sealer, field: string): string {
+function openPassword(version: WithPassword, encryption: Encryption, field: string): string {
   const { creator_id: creatorId, hash_id: hashId, docker_login_pass: stored } = version;
-  const password = sealer.open(stored, passwordContext(creatorId, hashId));
+  const password = encryption.decrypt(stored, passwordContext(creatorId, hashId));
   if (password !== undefined) return password;
   // The server had another secret when the password was stored.
   throw invalid(field, "The registry password of this template can no longer be read; set docker_login_pass again.");

@@ -9,10 +9,10 @@ import { STRICT_FILTERS, parseFilters } from "../../../base/filters/parse-filter
 import { TEMPLATE_COLUMNS, isTemplateColumn } from "./columns.ts";
 import { computeHashId } from "./rules/content-hash.ts";
 import { readNewContent } from "./rules/content.ts";
-import { createSealer } from "../../../base/seal.ts";
+import { createEncryption } from "../../../base/encryption.ts";
 import { insertTemplate, searchTemplates } from "./store.ts";
 
-const sealer = createSealer(randomBytes(32), randomBytes);
+const encryption = createEncryption(randomBytes(32), randomBytes);
 
 const TEXTS = ["", "a", "B", "ab", "Å", "\u{1F600}", "\uFFFD", "x y", "%", "'"];
 const contents = fc.record({
@@ -36,7 +36,7 @@ test("the database and the compiled filter choose and order the same templates",
       const content = readNewContent({ ...body, desc: String(index) });
       const now = new Date(1.7e12 + (index % 7) * 1234.5);
       const version = { content, encryptedPassword: "", hashId: computeHashId(content, "") };
-      await insertTemplate({ ...tx, now }, viewerId, version, sealer);
+      await insertTemplate({ ...tx, now }, viewerId, version, encryption);
     }
   });
   await database.pool.query(
@@ -44,7 +44,7 @@ test("the database and the compiled filter choose and order the same templates",
        recent_create_at = case when id % 4 = 0 then null else created_at + (id % 6) * interval '0.25 seconds' end`,
   );
   const all = { viewerId, filters: [], order: [], limit: 1000, offset: 0 };
-  const { templates } = await searchTemplates(database.kysely, all, sealer);
+  const { templates } = await searchTemplates(database.kysely, all, encryption);
   assert.equal(templates.length, bodies.length);
 
   // Values that stand in some row find something; ids beyond PostgreSQL's integer are edge cases.
@@ -87,7 +87,7 @@ test("the database and the compiled filter choose and order the same templates",
       const expected = templates
         .filter(compileFilter(parsed, TEMPLATE_COLUMNS))
         .toSorted(compileSort([...order, { column: "id", direction: "asc" }], TEMPLATE_COLUMNS));
-      const found = await searchTemplates(database.kysely, { ...all, filters: parsed, order }, sealer);
+      const found = await searchTemplates(database.kysely, { ...all, filters: parsed, order }, encryption);
       assert.deepEqual(
         found.templates.map((template) => template.id),
         expected.map((template) => template.id),

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from "kysely";
 import type { Filter, FilterScalar, SortKey } from "../../../base/filters/filter.ts";
 import type { TemplateId, UserId } from "../../../base/ids.ts";
 import { invariant, unreachable } from "../../../base/invariant.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import { isUniqueViolation } from "../../../db/sql-state.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { TEMPLATE_COLUMNS, isTemplateColumn, type Template, type TemplateColumn } from "./columns.ts";
@@ -20,8 +20,8 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
-function fromStored<R extends VersionPlace & { readonly content: unknown }>(row: R, sealer: Sealer) {
-  return { ...row, content: decryptContentIfPossible(row.content, row, sealer) };
+function fromStored<R extends VersionPlace & { readonly content: unknown }>(row: R, encryption: Encryption) {
+  return { ...row, content: decryptContentIfPossible(row.content, row, encryption) };
 }
 
 /** The SQL expressions of `TEMPLATE_COLUMNS`; a property test holds both to the same answers. */
@@ -56,7 +56,11 @@ export type TemplateSearch = {
 export type TemplatesFound = { readonly found: number; readonly templates: readonly Template[] };
 
 /** The viewer's own templates and all public ones, and how many there are beyond this page. Ties are in id order. */
-export async function searchTemplates(db: Reader, search: TemplateSearch, sealer: Sealer): Promise<TemplatesFound> {
+export async function searchTemplates(
+  db: Reader,
+  search: TemplateSearch,
+  encryption: Encryption,
+): Promise<TemplatesFound> {
   const conditions = search.filters.map(conditionOf);
   const rows = await db
     .selectFrom("templates")
@@ -69,7 +73,7 @@ export async function searchTemplates(db: Reader, search: TemplateSearch, sealer
     .offset(search.offset)
     .execute();
   const [first] = rows;
-  return { found: first?.found ?? 0, templates: rows.map((row) => fromStored(row, sealer)) };
+  return { found: first?.found ?? 0, templates: rows.map((row) => fromStored(row, encryption)) };
 }
 
 /**
@@ -79,7 +83,7 @@ export async function listVisibleTemplates(
   db: Reader,
   viewerIds: readonly UserId[],
   limit: number,
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<readonly TemplatesFound[]> {
   const columns = sql.join(COLUMNS.map((column) => sql.ref(column)));
   const { rows } = await sql<TemplateRow & { readonly found: number; readonly position: number }>`
@@ -97,7 +101,7 @@ export async function listVisibleTemplates(
   const byViewer = Map.groupBy(rows, (row) => row.position);
   return viewerIds.map((_, index) => {
     const own = byViewer.get(index + 1) ?? [];
-    return { found: own[0]?.found ?? 0, templates: own.map((row) => fromStored(row, sealer)) };
+    return { found: own[0]?.found ?? 0, templates: own.map((row) => fromStored(row, encryption)) };
   });
 }
 
@@ -176,7 +180,7 @@ export async function findOwnByCurrentHash(
   db: Reader,
   creatorId: UserId,
   hashId: string,
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<Template | undefined> {
   const row = await db
     .selectFrom("templates")
@@ -185,7 +189,7 @@ export async function findOwnByCurrentHash(
     .where("hash_id", "=", hashId)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
-  return row && fromStored(row, sealer);
+  return row && fromStored(row, encryption);
 }
 
 /** A template with its password as stored: encrypted, or in clear in rows of older versions. */
@@ -200,7 +204,7 @@ export async function findOwnForUpdate(
   tx: Tx,
   creatorId: UserId,
   id: TemplateId,
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<StoredTemplate | undefined> {
   const row = await tx.db
     .selectFrom("templates")
@@ -210,7 +214,7 @@ export async function findOwnForUpdate(
     .where("deleted_at", "is", null)
     .forUpdate()
     .executeTakeFirst();
-  return row && { ...row, content: decryptContent(row.content, row, sealer) };
+  return row && { ...row, content: decryptContent(row.content, row, encryption) };
 }
 
 /** The creator's own live template that has this hash now, or else the newest that ever had it. */
@@ -244,9 +248,9 @@ export async function insertTemplate(
   tx: Tx,
   creatorId: UserId,
   { hashId, content, encryptedPassword }: NewVersion,
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<Template | undefined> {
-  const stored = JSON.stringify(encryptContent(content, { creator_id: creatorId, hash_id: hashId }, sealer));
+  const stored = JSON.stringify(encryptContent(content, { creator_id: creatorId, hash_id: hashId }, encryption));
   const row = await tx.db
     .insertInto("templates")
     .values({
@@ -261,7 +265,7 @@ export async function insertTemplate(
     .executeTakeFirst();
   if (row === undefined) return undefined;
   await insertVersion(tx, row.id, { hashId, stored, encryptedPassword });
-  return fromStored(row, sealer);
+  return fromStored(row, encryption);
 }
 
 /**
@@ -272,9 +276,9 @@ export async function updateTemplate(
   tx: Tx,
   { id, creator_id }: Pick<Template, "id" | "creator_id">,
   { hashId, content, encryptedPassword }: NewVersion,
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<Template | undefined> {
-  const stored = JSON.stringify(encryptContent(content, { creator_id, hash_id: hashId }, sealer));
+  const stored = JSON.stringify(encryptContent(content, { creator_id, hash_id: hashId }, encryption));
   try {
     const row = await tx.db
       .updateTable("templates")
@@ -283,7 +287,7 @@ export async function updateTemplate(
       .returning(COLUMNS)
       .executeTakeFirstOrThrow();
     await insertVersion(tx, id, { hashId, stored, encryptedPassword });
-    return fromStored(row, sealer);
+    return fromStored(row, encryption);
   } catch (error) {
     if (isUniqueViolation(error, "templates_creator_hash")) return undefined;
     throw error;
@@ -336,7 +340,7 @@ export async function findVersionByHash(
   db: Reader,
   viewerId: UserId,
   hashId: string,
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<TemplateVersion | undefined> {
   const row = await db
     .selectFrom("template_versions as version")
@@ -349,7 +353,7 @@ export async function findVersionByHash(
     )
     .limit(1)
     .executeTakeFirst();
-  return row && { ...row, content: decryptContent(row.content, row, sealer) };
+  return row && { ...row, content: decryptContent(row.content, row, encryption) };
 }
 
 /** The present hash of a live template that is the viewer's own or public. */

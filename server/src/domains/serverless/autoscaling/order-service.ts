@@ -1,7 +1,7 @@
 import type { InstanceId } from "../../../base/ids.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { Clock } from "../../../base/clock.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import {
@@ -25,7 +25,7 @@ import { lockWorkers, updateWorker, type Worker, type WorkerChange } from "../wo
 export type OrderPorts = {
   readonly database: Database;
   readonly clock: Clock;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly routers: Pick<Routers, "of">;
   /** Tells a worker that it is about to be recreated; a worker that does not answer is recreated all the same. */
   readonly tellUpdate: (worker: {
@@ -164,7 +164,7 @@ async function update(tx: Tx, { endpoint, worker, instance, memory }: Subject, p
   const known = worker.workerGroupId === undefined ? undefined : memory.wishes.get(worker.workerGroupId);
   if (known === undefined || known.generation <= worker.generation) return false;
   const { instanceId } = worker;
-  await renewFromWish(tx, { userId: endpoint.userId, instanceId, actor: ACTOR }, known.wish, ports.sealer);
+  await renewFromWish(tx, { userId: endpoint.userId, instanceId, actor: ACTOR }, known.wish, ports.encryption);
   const isRunning = instance.desired === "running";
   const change: WorkerChange = {
     ...NOT_READY,

@@ -2,7 +2,7 @@ import { AppError } from "../../../base/errors.ts";
 import { priceFound } from "../../../base/hourly-price.ts";
 import { asId, type MachineId, type OfferId, type WorkerGroupId } from "../../../base/ids.ts";
 import { nanos } from "../../../base/money.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { findMachinesFor } from "../../rental/instances/for-serverless.ts";
 import type { OrderDesk, Wish } from "../../rental/instances/index.ts";
@@ -11,7 +11,7 @@ import type { OfferView } from "./rules/types.ts";
 import { findDeploymentOfGroup } from "../deployments/deployment-store.ts";
 import type { GroupWish } from "../routing/endpoint-memory.ts";
 import { launchBodyOf, searchQueryOf, type SearchQuery, type WorkerGroup } from "../worker-groups/worker-group.ts";
-import { openRecipe } from "../worker-groups/sealed-recipe.ts";
+import { openRecipe } from "../worker-groups/encrypted-recipe.ts";
 import { workerLaunch } from "../workers/worker-launch.ts";
 
 /** The fields of a found offer that decide here. Dollars, GB. */
@@ -23,7 +23,7 @@ export type FoundOffer = PricedOffer & {
 
 export type WishPorts = {
   readonly desk: Pick<OrderDesk, "wishOf">;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   /** The address to which workers report; undefined where the agents of their hosts provide it. */
   readonly reportAddress: string | undefined;
 };
@@ -32,11 +32,11 @@ export type WishPorts = {
 export async function readWish(
   db: Reader,
   group: WorkerGroup,
-  { desk, sealer, reportAddress }: WishPorts,
+  { desk, encryption, reportAddress }: WishPorts,
   nowMs: number,
 ): Promise<GroupWish | AppError> {
   try {
-    const opened = openRecipe(group, sealer);
+    const opened = openRecipe(group, encryption);
     const made = await desk.wishOf(db, group, launchBodyOf(group, opened));
     const { id: groupId, endpointGroupId: endpointId } = group;
     const deploymentId = await findDeploymentOfGroup(db, groupId);

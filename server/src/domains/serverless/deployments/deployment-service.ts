@@ -45,7 +45,7 @@ import {
   type DeploymentRequest,
 } from "./deployment.ts";
 import { groupBodyOf, runVersion } from "./run-service.ts";
-import { openEnv, openLogin, sealContainer } from "./sealed-container.ts";
+import { openEnv, openLogin, encryptContainer } from "./encrypted-container.ts";
 import {
   deleteVersions,
   findCompleteFile,
@@ -169,7 +169,7 @@ async function settleVersion(
   const isSame =
     last !== undefined &&
     isSameVersion(
-      { ...last, env: openEnv(last, ports.sealer), login: openLogin(last, ports.sealer) },
+      { ...last, env: openEnv(last, ports.encryption), login: openLogin(last, ports.encryption) },
       asked.code,
       container,
     );
@@ -182,9 +182,9 @@ async function settleVersion(
     if (label !== "" && label !== last.label) await updateLabel(tx, last.id, label);
     return { version: { ...last, sizeBytes }, isNew: false };
   }
-  const sealed = sealContainer(container, { deploymentId: deployment.id }, ports.sealer);
+  const encrypted = encryptContainer(container, { deploymentId: deployment.id }, ports.encryption);
   const { fileHash } = asked.code;
-  const made = { deploymentId: deployment.id, fileHash, sizeBytes, ...sealed, label };
+  const made = { deploymentId: deployment.id, fileHash, sizeBytes, ...encrypted, label };
   const id = await insertVersion(tx, made);
   const version = await findVersion(tx.db, id);
   invariant(version !== undefined, "a version is found after it was made");

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { forbidden } from "../../../base/errors.ts";
 import type { Identity } from "../../../base/identity.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { originOf } from "../../../http/origin.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
@@ -32,7 +32,7 @@ import {
   StateResponse,
   VersionsResponse,
 } from "./schema.ts";
-import { openEnv } from "./sealed-container.ts";
+import { openEnv } from "./encrypted-container.ts";
 import { listShownDeployments, type ShownDeployment } from "./shown-store.ts";
 import { noSuchFile } from "./upload-service.ts";
 import { listVersions, type StoredVersion } from "./version-store.ts";
@@ -46,7 +46,7 @@ type Parts = DeploymentPorts & { readonly addresses: FileAddresses };
 /** Deployments: code that workers of an endpoint run. */
 export function deploymentRoutes(scope: HttpScope, { secret, ...ports }: Ports): void {
   const parts = { ...ports, addresses: fileAddresses(secret) };
-  readRoutes(scope, ports.sealer);
+  readRoutes(scope, ports.encryption);
   deployRoute(scope, parts);
   deleteRoutes(scope);
   stateRoutes(scope);
@@ -54,7 +54,7 @@ export function deploymentRoutes(scope: HttpScope, { secret, ...ports }: Ports):
   fileRoutes(scope, parts);
 }
 
-function readRoutes({ app, database }: HttpScope, sealer: Sealer): void {
+function readRoutes({ app, database }: HttpScope, encryption: Encryption): void {
   app.get(
     "/api/v0/deployments/",
     {
@@ -63,7 +63,7 @@ function readRoutes({ app, database }: HttpScope, sealer: Sealer): void {
     },
     async (request) => {
       const shown = await listShownDeployments(database.kysely, identityOf(request).userId, "all");
-      return { success: true as const, deployments: shown.map((one) => showDeployment(one, sealer)) };
+      return { success: true as const, deployments: shown.map((one) => showDeployment(one, encryption)) };
     },
   );
 
@@ -82,7 +82,7 @@ function readRoutes({ app, database }: HttpScope, sealer: Sealer): void {
       const id = toDeploymentId(request.params.id);
       const [shown] = await listShownDeployments(database.kysely, identityOf(request).userId, id);
       if (shown === undefined) throw noSuchDeployment();
-      return { success: true as const, deployment: showDeployment(shown, sealer) };
+      return { success: true as const, deployment: showDeployment(shown, encryption) };
     },
   );
 
@@ -102,15 +102,15 @@ function readRoutes({ app, database }: HttpScope, sealer: Sealer): void {
       const deployment = await requireDeployment(db, request.params.id, identityOf(request));
       const versions = await listVersions(db, deployment.id);
       const show = (version: StoredVersion) =>
-        versionRecord({ version, env: openEnv(version, sealer) ?? "" }, deployment);
+        versionRecord({ version, env: openEnv(version, encryption) ?? "" }, deployment);
       return { success: true as const, versions: versions.map(show) };
     },
   );
 }
 
 /** The record of a deployment; variables that can no longer be decrypted are shown as an empty text. */
-function showDeployment(shown: ShownDeployment, sealer: Sealer) {
-  const env = openEnv({ sealedEnv: shown.sealed_env, deploymentId: shown.id }, sealer);
+function showDeployment(shown: ShownDeployment, encryption: Encryption) {
+  const env = openEnv({ encryptedEnv: shown.sealed_env, deploymentId: shown.id }, encryption);
   return deploymentRecord(shown, env ?? "");
 }
 

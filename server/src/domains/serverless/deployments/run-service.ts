@@ -13,7 +13,7 @@ import { findWorkerGroup, findWorkerGroupForUpdate, raiseGeneration } from "../w
 import { DEFAULT_WORKER_GROUP, type WorkerGroup } from "../worker-groups/worker-group.ts";
 import { setRunning } from "./deployment-store.ts";
 import { launchArgsOf, type Container, type Deployment } from "./deployment.ts";
-import { openContainer } from "./sealed-container.ts";
+import { openContainer } from "./encrypted-container.ts";
 import { findVersion, setWorkerGeneration } from "./version-store.ts";
 
 /**
@@ -32,7 +32,7 @@ export async function runVersion(
   const version = await findVersion(tx.db, versionId);
   invariant(version !== undefined, "a version that runs is kept");
   if (endpoint === undefined) return undefined;
-  const container = openContainer(version, ports.sealer);
+  const container = openContainer(version, ports.encryption);
   const body = groupBodyOf({ searchParams, container, endpoint });
   const { id, generation } = await settleGroup(tx, { deployment, endpoint, body, versionId }, ports);
   if (deployment.currentVersionId !== versionId || version.workerGeneration === undefined) {

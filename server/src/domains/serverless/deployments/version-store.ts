@@ -8,11 +8,11 @@ import {
 } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import type { Code } from "./deployment.ts";
-import type { SealedContainer } from "./sealed-container.ts";
+import type { EncryptedContainer } from "./encrypted-container.ts";
 
 /** A version with its container as it is stored. */
 export type StoredVersion = Code &
-  SealedContainer & {
+  EncryptedContainer & {
     readonly id: DeploymentVersionId;
     readonly deploymentId: DeploymentId;
     readonly label: string;
@@ -26,7 +26,7 @@ export async function insertVersion(
   tx: Tx,
   version: Pick<
     StoredVersion,
-    "deploymentId" | "fileHash" | "sizeBytes" | "label" | "image" | "sealedEnv" | "storageGb" | "sealedLogin"
+    "deploymentId" | "fileHash" | "sizeBytes" | "label" | "image" | "encryptedEnv" | "storageGb" | "encryptedLogin"
   >,
 ): Promise<DeploymentVersionId> {
   const row = await tx.db
@@ -37,9 +37,9 @@ export async function insertVersion(
       size_bytes: version.sizeBytes,
       label: version.label,
       image: version.image,
-      env: version.sealedEnv,
+      env: version.encryptedEnv,
       storage_gb: version.storageGb,
-      sealed_login: version.sealedLogin,
+      sealed_login: version.encryptedLogin,
       created_at: tx.now,
     })
     .returning("id")
@@ -252,9 +252,9 @@ function toVersion(row: VersionRow): StoredVersion {
     sizeBytes: row.size_bytes,
     label: row.label,
     image: row.image,
-    sealedEnv: row.env,
+    encryptedEnv: row.env,
     storageGb: row.storage_gb,
-    sealedLogin: row.sealed_login,
+    encryptedLogin: row.sealed_login,
     workerGeneration: row.worker_generation ?? undefined,
     createdAt: row.created_at,
     isComplete: Boolean(row.is_complete),

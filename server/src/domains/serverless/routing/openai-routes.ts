@@ -4,7 +4,7 @@ import { asParameters, refuseOperation, refuseParameters, type RouteAccess } fro
 import { AppError, unauthenticated } from "../../../base/errors.ts";
 import { refuseFrozen } from "../../../base/freeze.ts";
 import type { Identity } from "../../../base/identity.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import { FairBudget, type BudgetRule } from "../../../http/fair-budget.ts";
 import type { HttpScope } from "../../../http/server.ts";
 import { WrongKeys } from "../../../http/wrong-keys.ts";
@@ -21,7 +21,7 @@ import { WorkerClient, type WorkerAnswer } from "../workers/worker-client.ts";
 
 export type OpenAiPorts = {
   readonly routers: Routers;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   readonly tickets: Tickets;
   /** The identity of an account's key; undefined for other keys. `pause` is awaited before the database is asked. */
   readonly authenticate: (
@@ -52,7 +52,13 @@ export function openAiRoutes(scope: HttpScope, ports: OpenAiPorts): void {
   app.addHook("onClose", async () => workers.close());
   app.addHook("preSerialization", explainAbsent);
   const { routers, tickets } = ports;
-  const completing = { routers, tickets, clock, workers, loadSigner: signerLoader({ ...scope, sealer: ports.sealer }) };
+  const completing = {
+    routers,
+    tickets,
+    clock,
+    workers,
+    loadSigner: signerLoader({ ...scope, encryption: ports.encryption }),
+  };
   const admit = admission(scope, ports);
   const admitted = new WeakMap<FastifyRequest, Admitted>();
   const waiting = new FairBudget<AbortController>(WAITING, (cut) => cut.abort());

@@ -144,21 +144,21 @@ export async function deleteLoadBefore(tx: Tx, before: Date, limit: number): Pro
   return Number(numAffectedRows ?? 0);
 }
 
-export type StoredSigningKey = { readonly sealedPrivateKey: string; readonly publicKeyPem: string };
+export type StoredSigningKey = { readonly encryptedPrivateKey: string; readonly publicKeyPem: string };
 
 export async function findSigningKey(db: Reader): Promise<StoredSigningKey | undefined> {
   const row = await db
     .selectFrom("route_signing_keys")
     .select(["sealed_private_key", "public_key_pem"])
     .executeTakeFirst();
-  return row && { sealedPrivateKey: row.sealed_private_key, publicKeyPem: row.public_key_pem };
+  return row && { encryptedPrivateKey: row.sealed_private_key, publicKeyPem: row.public_key_pem };
 }
 
 /** Stores the key unless one exists: all servers use the key of the first. */
-export async function insertSigningKey(tx: Tx, { sealedPrivateKey, publicKeyPem }: StoredSigningKey): Promise<void> {
+export async function insertSigningKey(tx: Tx, { encryptedPrivateKey, publicKeyPem }: StoredSigningKey): Promise<void> {
   await tx.db
     .insertInto("route_signing_keys")
-    .values({ sealed_private_key: sealedPrivateKey, public_key_pem: publicKeyPem, created_at: tx.now })
+    .values({ sealed_private_key: encryptedPrivateKey, public_key_pem: publicKeyPem, created_at: tx.now })
     .onConflict((oc) => oc.doNothing())
     .execute();
 }

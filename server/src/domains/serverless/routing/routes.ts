@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError, invalid } from "../../../base/errors.ts";
 import { networkOf } from "../../../base/public-address.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import { rateLimited } from "../../../http/error-response.ts";
 import { RateLimiter, WRONG_KEY_LIMIT } from "../../../http/rate-limit.ts";
 import type { HttpScope } from "../../../http/server.ts";
@@ -22,9 +22,13 @@ export async function addErrorMessage(_request: FastifyRequest, _reply: FastifyR
 /** Routes for clients that ask for a worker, and for workers that fetch the public key of its signature. */
 export function routeRoutes(
   { app, database, clock }: HttpScope,
-  { routers, sealer, tickets }: { readonly routers: Routers; readonly sealer: Sealer; readonly tickets: Tickets },
+  {
+    routers,
+    encryption,
+    tickets,
+  }: { readonly routers: Routers; readonly encryption: Encryption; readonly tickets: Tickets },
 ): void {
-  const loadSigner = signerLoader({ database, clock, sealer });
+  const loadSigner = signerLoader({ database, clock, encryption });
   const wrongKeys = new RateLimiter();
   app.addHook("preClose", async () => routers.release());
 

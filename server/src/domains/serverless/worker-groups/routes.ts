@@ -1,8 +1,8 @@
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { describeRemoval } from "../workers/rules/removal.ts";
 import { DeleteEndpointResponse } from "../endpoints/schema.ts";
-import { openArgs } from "./sealed-recipe.ts";
+import { openArgs } from "./encrypted-recipe.ts";
 import { workerGroupRecord } from "../endpoints/views.ts";
 import {
   CreateWorkerGroupResponse,
@@ -20,7 +20,7 @@ const PATHS = ["/api/v0/workergroups/", "/api/v0/autojobs/"] as const;
 
 export function workerGroupRoutes(scope: HttpScope, ports: WorkerGroupPorts): void {
   for (const path of PATHS) {
-    readRoute(scope, path, ports.sealer);
+    readRoute(scope, path, ports.encryption);
     writeRoutes(scope, path, ports);
     deleteRoute(scope, path);
   }
@@ -38,7 +38,7 @@ const writeAccess = (operation: string, path: string) => ({
   access: { ...access(operation, path).access, alsoNeeds: "instance_write" as const, isKeyInBody: true as const },
 });
 
-function readRoute({ app, database }: HttpScope, path: string, sealer: Sealer): void {
+function readRoute({ app, database }: HttpScope, path: string, encryption: Encryption): void {
   app.get(
     path,
     {
@@ -49,7 +49,7 @@ function readRoute({ app, database }: HttpScope, path: string, sealer: Sealer): 
       const groups = await listWorkerGroupsOf(database.kysely, identityOf(request).userId);
       return {
         success: true as const,
-        results: groups.map((group) => workerGroupRecord(group, openArgs(group, sealer) ?? "")),
+        results: groups.map((group) => workerGroupRecord(group, openArgs(group, encryption) ?? "")),
       };
     },
   );

@@ -9,14 +9,14 @@ import {
 } from "../../../base/ids.ts";
 import type { Identity } from "../../../base/identity.ts";
 import type { Nanos } from "../../../base/money.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { lockMachinesOf, type OrderDesk } from "../../rental/instances/index.ts";
 import { requireOwnSpending } from "../../rental/instances/for-serverless.ts";
 import { refuseUnknownFields } from "../../supply/market/index.ts";
 import type { PricedOffer } from "../../supply/market/for-serverless.ts";
 import { resolveNamedTemplate, resolveTemplateById } from "../../rental/templates/index.ts";
-import { openRecipe, resealRecipe, type Present } from "./sealed-recipe.ts";
+import { openRecipe, changeRecipe, type Present } from "./encrypted-recipe.ts";
 import { removeWorker } from "../workers/removal-service.ts";
 import {
   countOutdatedWorkers,
@@ -50,7 +50,7 @@ import { maximumByMarket, planWorkerPrice } from "../workers/worker-price.ts";
 
 export type WorkerGroupPorts = {
   readonly desk: Pick<OrderDesk, "wishOf">;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   /** Searches offers as `POST /api/v0/bundles/` does; mistakes in the query are `invalid`. */
   readonly search: (query: SearchQuery) => readonly PricedOffer[];
 };
@@ -80,8 +80,8 @@ const NO_RECIPE: Recipe = {
   templateHash: "",
   searchParams: "",
   searchQuery: {},
-  sealedArgs: "",
-  sealedLogin: "",
+  encryptedArgs: "",
+  encryptedLogin: "",
 };
 
 /** Makes a worker group for an endpoint, after a check of all settings that its workers will be rented with. */
@@ -225,7 +225,7 @@ async function readRecipe(
   { identity, body }: Asked,
   { current, endpointId, ports }: Present<Recipe> & { readonly ports: WorkerGroupPorts },
 ): Promise<{ readonly recipe: Recipe; readonly byMarket: () => Nanos | undefined }> {
-  const template = await readTemplate(tx, { identity, body }, { current, sealer: ports.sealer });
+  const template = await readTemplate(tx, { identity, body }, { current, encryption: ports.encryption });
   const login = readLogin(body);
   const recipe = {
     templateId: template?.id,
@@ -234,9 +234,9 @@ async function readRecipe(
       searchParams: current.searchParams,
       searchQuery: current.searchQuery,
     }),
-    ...resealRecipe({ launchArgs: body.launch_args, login }, { current, endpointId }, ports.sealer),
+    ...changeRecipe({ launchArgs: body.launch_args, login }, { current, endpointId }, ports.encryption),
   };
-  const opened = openRecipe({ ...recipe, endpointGroupId: endpointId }, ports.sealer);
+  const opened = openRecipe({ ...recipe, endpointGroupId: endpointId }, ports.encryption);
   const wish = await ports.desk.wishOf(tx.db, identity, launchBodyOf(recipe, opened));
   const query = searchQueryOf({ group: recipe, launchArgs: opened.launchArgs }, wish.launch.extra_filters);
   refuseUnknownFields(recipe.searchQuery);
@@ -247,13 +247,13 @@ async function readRecipe(
 async function readTemplate(
   tx: Tx,
   { identity, body }: Asked,
-  { current, sealer }: { readonly current: Recipe; readonly sealer: Sealer },
+  { current, encryption }: { readonly current: Recipe; readonly encryption: Encryption },
 ) {
   const { userId } = identity;
   if (body.template_hash !== undefined && body.template_hash !== "") {
-    return resolveNamedTemplate(tx.db, userId, { hash: body.template_hash, field: "template_hash" }, sealer);
+    return resolveNamedTemplate(tx.db, userId, { hash: body.template_hash, field: "template_hash" }, encryption);
   }
-  if (body.template_id !== undefined) return resolveTemplateById(tx.db, userId, body.template_id, sealer);
+  if (body.template_id !== undefined) return resolveTemplateById(tx.db, userId, body.template_id, encryption);
   if (body.template_hash === "" || current.templateHash === "") return undefined;
   return { id: current.templateId, hashId: current.templateHash };
 }

@@ -30,9 +30,9 @@ export type Recipe = {
   readonly searchParams: string;
   readonly searchQuery: SearchQuery;
   /** Command-line options, encrypted as renters put variables into them. Empty when there are none. */
-  readonly sealedArgs: string;
+  readonly encryptedArgs: string;
   /** Credentials for a private registry, encrypted; empty when there are none. */
-  readonly sealedLogin: string;
+  readonly encryptedLogin: string;
 };
 
 /** The encrypted parts of a recipe in clear; each is empty when there is none. */
@@ -139,7 +139,7 @@ export function launchBodyOf(group: Pick<Recipe, "templateHash">, { launchArgs, 
 export function isOtherRecipe(one: Recipe, other: Recipe): boolean {
   return (
     one.templateHash !== other.templateHash ||
-    one.sealedArgs !== other.sealedArgs ||
-    one.sealedLogin !== other.sealedLogin
+    one.encryptedArgs !== other.encryptedArgs ||
+    one.encryptedLogin !== other.encryptedLogin
   );
 }

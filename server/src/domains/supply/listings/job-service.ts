@@ -1,7 +1,7 @@
 import { invalid, notFound } from "../../../base/errors.ts";
 import type { MachineId } from "../../../base/ids.ts";
 import type { Clock } from "../../../base/clock.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
@@ -19,13 +19,13 @@ export async function setDefaultJob(
   tx: Tx,
   request: HostRequest,
   said: Omit<DefaultJob, "machineId">,
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<MachineId> {
   const { id, hostId } = await lockOwnMachine(tx, request, notAuthorized);
   await requireRegistryOn(tx.db, id, { image: said.image, field: "image" });
-  await putDefaultJob(tx, { machineId: id, ...said }, sealer);
+  await putDefaultJob(tx, { machineId: id, ...said }, encryption);
   const actor = `user:${hostId}` as const;
-  const { kept, created, removed } = await keepBackground(tx, { machineId: id, job: said, actor, sealer });
+  const { kept, created, removed } = await keepBackground(tx, { machineId: id, job: said, actor, encryption });
   // Instances of an earlier job leave and make room for this one.
   if (kept + created + removed === 0)
     throw invalid("machine", `The disk of machine ${id} has no room for a default job.`);
@@ -49,11 +49,11 @@ export async function removeDefaultJob(tx: Tx, request: HostRequest): Promise<Ma
 export function defaultJobLoop({
   database,
   clock,
-  sealer,
+  encryption,
 }: {
   readonly database: Database;
   readonly clock: Clock;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
 }): Loop {
   // The last machine of the last run: machines that cannot be repaired, for lack of disk, must not hold up those after
   // them.
@@ -68,7 +68,7 @@ export function defaultJobLoop({
         const ids = await listMachinesWithJob(database.kysely, after, MACHINES_PER_PAGE);
         after = ids.length < MACHINES_PER_PAGE ? 0 : (ids.at(-1) ?? 0);
         for (const id of await listOutOfStep(database.kysely, ids)) {
-          const change = await withTransaction(database, clock, (tx) => keepJob(tx, id, sealer));
+          const change = await withTransaction(database, clock, (tx) => keepJob(tx, id, encryption));
           counts.machines += 1;
           counts.created += change.created;
           counts.removed += change.removed;
@@ -79,10 +79,10 @@ export function defaultJobLoop({
   };
 }
 
-async function keepJob(tx: Tx, machineId: MachineId, sealer: Sealer) {
+async function keepJob(tx: Tx, machineId: MachineId, encryption: Encryption) {
   await lockMachines(tx, [machineId]);
   const [machine] = await listHosted(tx.db, { ids: [machineId] });
-  const job = (await listDefaultJobs(tx.db, [machineId], sealer)).get(machineId);
+  const job = (await listDefaultJobs(tx.db, [machineId], encryption)).get(machineId);
   if (machine === undefined || job === undefined) return { created: 0, removed: 0 };
-  return keepBackground(tx, { machineId, job, actor: "rule", sealer });
+  return keepBackground(tx, { machineId, job, actor: "rule", encryption });
 }

@@ -1,5 +1,5 @@
 import { epochSeconds } from "../../../base/clock.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { removeDefaultJob, setDefaultJob } from "./job-service.ts";
 import { readPrice } from "./rules/listing.ts";
@@ -20,12 +20,12 @@ import {
 import { viewJob } from "./views.ts";
 
 /** Routes by which a host lists a machine, and sets the job that runs there while nobody rents it. */
-export function listingRoutes(scope: HttpScope, sealer: Sealer): void {
+export function listingRoutes(scope: HttpScope, encryption: Encryption): void {
   listRoute(scope);
   unlistRoute(scope);
   minBidRoute(scope);
   defragmentRoute(scope);
-  jobRoutes(scope, sealer);
+  jobRoutes(scope, encryption);
 }
 
 function listRoute(scope: HttpScope): void {
@@ -128,7 +128,7 @@ function defragmentRoute(scope: HttpScope): void {
   );
 }
 
-function jobRoutes(scope: HttpScope, sealer: Sealer): void {
+function jobRoutes(scope: HttpScope, encryption: Encryption): void {
   const { app } = scope;
   const change = audited(scope);
   app.put(
@@ -153,7 +153,7 @@ function jobRoutes(scope: HttpScope, sealer: Sealer): void {
           priceInetUpNanosPerGb: readPrice(prices.price_inetu ?? 0, "price_inetu"),
           priceInetDownNanosPerGb: readPrice(prices.price_inetd ?? 0, "price_inetd"),
         };
-        const id = await setDefaultJob(tx, { hostId, machineId }, job, sealer);
+        const id = await setDefaultJob(tx, { hostId, machineId }, job, encryption);
         return { ...SUCCESS, machine_id: id, user_id: hostId, you_sent: viewJob(job) };
       });
     },

@@ -1,5 +1,5 @@
 import type { MachineId, UserId } from "../../../base/ids.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { listDeviceProblems, listMachines, listMaintenances, type Machine, type Maintenance } from "../hosts/index.ts";
 import { listHosted, listRestReasons, type HostedMachine } from "../hosts/for-listings.ts";
@@ -32,7 +32,7 @@ export type ShownMachine = {
 export async function showMachines(
   db: Reader,
   hostId: UserId,
-  { now, only, sealer }: { readonly now: Date; readonly only?: MachineId; readonly sealer: Sealer },
+  { now, only, encryption }: { readonly now: Date; readonly only?: MachineId; readonly encryption: Encryption },
 ): Promise<readonly ShownMachine[]> {
   const all = await listHosted(db, only === undefined ? { hostId } : { ids: [only] });
   const own = all.filter((machine) => machine.hostId === hostId);
@@ -44,7 +44,7 @@ export async function showMachines(
   const maintenances = Map.groupBy(await listMaintenances(db, ids, now), (one) => one.machineId);
   const [spaces, jobs, reports] = [
     await listSpaceOf(db, ids),
-    await listDefaultJobs(db, ids, sealer),
+    await listDefaultJobs(db, ids, encryption),
     await countReports(db, ids),
   ];
   const problems = await listDeviceProblems(db, ids);

@@ -1,5 +1,5 @@
 import { epochSeconds } from "../../../base/clock.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { requireUser, resolveUserId } from "../../people/accounts/index.ts";
 import { balanceOf, sumEarningsOf } from "../../money/ledger/index.ts";
@@ -39,16 +39,16 @@ import {
 import { viewEarnings, viewMachine, viewMaintenance, viewReport } from "./views.ts";
 
 /** Routes for hosts' machines, and for renters' maintenances and reports. */
-export function hostingRoutes(scope: HttpScope, { sealer }: { readonly sealer: Sealer }): void {
-  readingRoutes(scope, sealer);
-  listingRoutes(scope, sealer);
+export function hostingRoutes(scope: HttpScope, { encryption }: { readonly encryption: Encryption }): void {
+  readingRoutes(scope, encryption);
+  listingRoutes(scope, encryption);
   maintenanceRoutes(scope);
   upkeepRoutes(scope);
   reportRoutes(scope);
   earningsRoute(scope);
 }
 
-function readingRoutes({ app, database, clock }: HttpScope, sealer: Sealer): void {
+function readingRoutes({ app, database, clock }: HttpScope, encryption: Encryption): void {
   app.get(
     "/api/v0/machines/",
     {
@@ -64,7 +64,9 @@ function readingRoutes({ app, database, clock }: HttpScope, sealer: Sealer): voi
       const hostId = await resolveUserId(database.kysely, identityOf(request), request.query.user_id ?? "me");
       const now = clock.now();
       return {
-        machines: (await showMachines(database.kysely, hostId, { now, sealer })).map((one) => viewMachine(one, now)),
+        machines: (await showMachines(database.kysely, hostId, { now, encryption })).map((one) =>
+          viewMachine(one, now),
+        ),
       };
     },
   );
@@ -83,7 +85,7 @@ function readingRoutes({ app, database, clock }: HttpScope, sealer: Sealer): voi
       const only = toMachineId(request.params.id);
       if (only === undefined) return [];
       const now = clock.now();
-      const shown = await showMachines(database.kysely, identityOf(request).userId, { now, only, sealer });
+      const shown = await showMachines(database.kysely, identityOf(request).userId, { now, only, encryption });
       return shown.map((one) => viewMachine(one, now));
     },
   );

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { MachineId, UserId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 
 /** A host's job for the idle devices of a machine. Its prices are displayed as sent; nobody is charged. */
@@ -14,10 +14,10 @@ export type DefaultJob = {
   readonly priceInetDownNanosPerGb: Nanos;
 };
 
-export async function putDefaultJob(tx: Tx, job: DefaultJob, sealer: Sealer): Promise<void> {
+export async function putDefaultJob(tx: Tx, job: DefaultJob, encryption: Encryption): Promise<void> {
   const columns = {
     image: job.image,
-    args: JSON.stringify(encryptArguments(job, sealer)),
+    args: JSON.stringify(encryptArguments(job, encryption)),
     price_device_nanos_per_hour: job.priceDeviceNanosPerHour,
     price_inet_up_nanos_per_gb: job.priceInetUpNanosPerGb,
     price_inet_down_nanos_per_gb: job.priceInetDownNanosPerGb,
@@ -40,7 +40,7 @@ export async function deleteDefaultJob(tx: Tx, machineId: MachineId): Promise<bo
 export async function listDefaultJobs(
   db: Reader,
   machineIds: readonly MachineId[],
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<ReadonlyMap<MachineId, DefaultJob>> {
   const rows = await db
     .selectFrom("default_jobs")
@@ -49,7 +49,7 @@ export async function listDefaultJobs(
     .execute();
   const jobs = new Map<MachineId, DefaultJob>();
   for (const row of rows) {
-    const args = decryptArguments({ machineId: row.machine_id, stored: row.args }, sealer);
+    const args = decryptArguments({ machineId: row.machine_id, stored: row.args }, encryption);
     if (args === undefined) continue;
     jobs.set(row.machine_id, {
       machineId: row.machine_id,
@@ -64,8 +64,8 @@ export async function listDefaultJobs(
 }
 
 /** Arguments may hold a host's secrets, such as the address of a wallet: they are stored as one encrypted text. */
-function encryptArguments({ machineId, args }: Pick<DefaultJob, "machineId" | "args">, sealer: Sealer): string {
-  return sealer.seal(JSON.stringify(args), argumentsContext(machineId));
+function encryptArguments({ machineId, args }: Pick<DefaultJob, "machineId" | "args">, encryption: Encryption): string {
+  return encryption.encrypt(JSON.stringify(args), argumentsContext(machineId));
 }
 
 /**
@@ -74,10 +74,10 @@ function encryptArguments({ machineId, args }: Pick<DefaultJob, "machineId" | "a
  */
 function decryptArguments(
   { machineId, stored }: { readonly machineId: MachineId; readonly stored: unknown },
-  sealer: Sealer,
+  encryption: Encryption,
 ): readonly string[] | undefined {
   if (typeof stored !== "string") return stored as readonly string[];
-  const text = sealer.open(stored, argumentsContext(machineId));
+  const text = encryption.decrypt(stored, argumentsContext(machineId));
   return text === undefined ? undefined : (JSON.parse(text) as readonly string[]);
 }
 
@@ -86,14 +86,14 @@ function argumentsContext(machineId: MachineId): string {
 }
 
 /** Encrypts arguments that an earlier version stored in clear, of a few jobs; returns how many. */
-export async function encryptEarlierJobs(tx: Tx, sealer: Sealer, limit: number): Promise<number> {
+export async function encryptEarlierJobs(tx: Tx, encryption: Encryption, limit: number): Promise<number> {
   const { rows } = await sql<{ readonly machine_id: MachineId; readonly args: readonly string[] }>`
     select machine_id, args from default_jobs where jsonb_typeof(args) = 'array'
     order by machine_id limit ${limit} for update skip locked
   `.execute(tx.db);
   for (const { machine_id: machineId, args } of rows) {
-    const sealed = JSON.stringify(encryptArguments({ machineId, args }, sealer));
-    await tx.db.updateTable("default_jobs").set({ args: sealed }).where("machine_id", "=", machineId).execute();
+    const encrypted = JSON.stringify(encryptArguments({ machineId, args }, encryption));
+    await tx.db.updateTable("default_jobs").set({ args: encrypted }).where("machine_id", "=", machineId).execute();
   }
   return rows.length;
 }

@@ -10,7 +10,7 @@ import { systemClock } from "../../../base/clock.ts";
 import { asId, type InstanceId, type MachineId, type UserId } from "../../../base/ids.ts";
 import { createLog } from "../../../base/log.ts";
 import { nanos } from "../../../base/money.ts";
-import type { Sealer } from "../../../base/seal.ts";
+import type { Encryption } from "../../../base/encryption.ts";
 import { creditOf, postTransfers } from "../../money/ledger/index.ts";
 import { attachVolumes, detachVolumes, planVolumeLink, recordVolumes } from "./for-instances.ts";
 import { SpaceTable, volumeRoutes } from "./for-assembly.ts";
@@ -21,7 +21,7 @@ let host: TestCaller;
 let renter: TestCaller;
 let pauper: TestCaller;
 /** Tasks of hosts in this test have no credentials. */
-const NO_SEALS: Sealer = { seal: (text) => text, open: () => undefined };
+const NO_ENCRYPTION: Encryption = { encrypt: (text) => text, decrypt: () => undefined };
 
 let machine: MachineId;
 let space: SpaceTable;
@@ -36,7 +36,7 @@ before(async () => {
   machine = await newMachine();
   space = new SpaceTable(database, { clock: systemClock, log: createLog("silent") });
   served = await serveRoutes(database, (scope) =>
-    volumeRoutes(scope, { space, means: { random: randomBytes, sealer: NO_SEALS } }),
+    volumeRoutes(scope, { space, means: { random: randomBytes, encryption: NO_ENCRYPTION } }),
   );
 });
 after(() => served.close());

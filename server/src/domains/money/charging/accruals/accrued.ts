@@ -112,7 +112,7 @@ export async function depositAccrualOf(
 /** Extends a run from its last count to `now`, when its host said that it runs and has been heard since. */
 function upToNow(run: BillableRun, { instance, machine }: InstanceFacts): BillableRun {
   const isPresent = run.generation === instance.generation && run.generation === instance.observedGeneration;
-  if (!isPresent || run.isSealed || instance.observedState !== "running" || run.meteredFromAt === undefined) return run;
+  if (!isPresent || run.isClosed || instance.observedState !== "running" || run.meteredFromAt === undefined) return run;
   const { chargeableUntilAt = instance.endAt } = run;
   const untilMs = Math.min(machine.lastSeenAt.getTime(), instance.endAt.getTime(), chargeableUntilAt.getTime());
   const sinceMs = untilMs - run.lastCountedAt.getTime();

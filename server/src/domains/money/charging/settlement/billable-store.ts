@@ -39,7 +39,7 @@ export type BillableRun = RunKey & {
   readonly chargedSentBytes: bigint;
   readonly meteredFromAt: Date | undefined;
   readonly lastCountedAt: Date;
-  readonly isSealed: boolean;
+  readonly isClosed: boolean;
   /** The end of chargeable time; undefined while the run is wanted. */
   readonly chargeableUntilAt: Date | undefined;
 } & StartEvidence;
@@ -194,7 +194,7 @@ const RUN_COLUMNS = sql`
   r.instance_id as "instanceId", r.generation, r.running_ms as "runningMs", r.received_bytes as "receivedBytes",
   r.sent_bytes as "sentBytes", r.charged_running_ms as "chargedMs", r.charged_received_bytes as "chargedReceivedBytes",
   r.charged_sent_bytes as "chargedSentBytes", r.metered_from_at as "meteredFromAt", r.last_counted_at as "lastCountedAt",
-  r.sealed_at is not null as "isSealed", nullif(r.chargeable_until_at, 'infinity') as "chargeableUntilAt",
+  r.sealed_at is not null as "isClosed", nullif(r.chargeable_until_at, 'infinity') as "chargeableUntilAt",
   r.needs_evidence as "needsEvidence", r.evidence_at as "evidenceAt"
 `;
 const UNCHARGED = sql`r.metered_from_at is not null and (

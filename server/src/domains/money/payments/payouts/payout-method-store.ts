@@ -5,7 +5,7 @@ import type { PayoutMethod } from "./rules/payout-method.ts";
 /** The destination of a host's money. Its details are encrypted. */
 export type StoredPayoutMethod = {
   readonly method: PayoutMethod;
-  readonly detailsSealed: string;
+  readonly encryptedDetails: string;
   readonly shown: string;
   readonly updatedAt: Date;
 };
@@ -13,9 +13,9 @@ export type StoredPayoutMethod = {
 export async function storePayoutMethod(
   tx: Tx,
   userId: UserId,
-  { method, detailsSealed, shown }: Omit<StoredPayoutMethod, "updatedAt">,
+  { method, encryptedDetails, shown }: Omit<StoredPayoutMethod, "updatedAt">,
 ): Promise<void> {
-  const values = { method, details_sealed: detailsSealed, shown, updated_at: tx.now };
+  const values = { method, details_sealed: encryptedDetails, shown, updated_at: tx.now };
   await tx.db
     .insertInto("payout_methods")
     .values({ user_id: userId, ...values })
@@ -29,5 +29,7 @@ export async function findPayoutMethod(db: Reader, userId: UserId): Promise<Stor
     .select(["method", "details_sealed", "shown", "updated_at"])
     .where("user_id", "=", userId)
     .executeTakeFirst();
-  return row && { method: row.method, detailsSealed: row.details_sealed, shown: row.shown, updatedAt: row.updated_at };
+  return (
+    row && { method: row.method, encryptedDetails: row.details_sealed, shown: row.shown, updatedAt: row.updated_at }
+  );
 }

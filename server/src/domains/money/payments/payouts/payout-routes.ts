@@ -115,7 +115,7 @@ function hostRoutes({ app, database, clock, mutate }: HttpScope, ports: PaymentP
   );
 }
 
-function adminRoutes({ app, database }: HttpScope, { sealer }: PaymentPorts): void {
+function adminRoutes({ app, database }: HttpScope, { encryption }: PaymentPorts): void {
   const viewForAdmin = async (payouts: readonly Payout[]) => {
     const addresses = await listAddresses(
       database.kysely,
@@ -161,7 +161,7 @@ function adminRoutes({ app, database }: HttpScope, { sealer }: PaymentPorts): vo
       const id = asId<PayoutId>(request.params.id);
       const payout = await findPayout(database.kysely, id);
       if (payout === undefined) throw noSuchPayout(id);
-      const method = await readPayoutDetails(database.kysely, sealer, payout.userId);
+      const method = await readPayoutDetails(database.kysely, encryption, payout.userId);
       const address = (await listAddresses(database.kysely, [payout.userId])).get(payout.userId);
       return {
         success: true as const,

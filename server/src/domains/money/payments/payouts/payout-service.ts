@@ -2,7 +2,7 @@ import { AppError, conflict, notFound } from "../../../../base/errors.ts";
 import type { PayoutId, UserId } from "../../../../base/ids.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import { formatDollars, nanos, type Nanos } from "../../../../base/money.ts";
-import type { Sealer } from "../../../../base/seal.ts";
+import type { Encryption } from "../../../../base/encryption.ts";
 import { RunAgain, withTransaction, type Reader, type Tx } from "../../../../db/transaction.ts";
 import { balanceOf, earningsOf, FEES, postTransfers, type TransferRequest } from "../../ledger/index.ts";
 import { listEarners, PAYOUTS } from "../../ledger/for-payments.ts";
@@ -35,7 +35,7 @@ import {
 import type { PaymentProvider, PayOutResult } from "../provider/provider.ts";
 import { feeRatePpm, readInstallation } from "../rules-store.ts";
 
-export type PayoutDependencies = PaymentDependencies & { readonly sealer: Sealer };
+export type PayoutDependencies = PaymentDependencies & { readonly encryption: Encryption };
 
 const HOSTS_PER_TRANSACTION = 100;
 const PAYOUTS_PER_RUN = 20;
@@ -150,7 +150,7 @@ export async function sendDuePayouts(dependencies: PayoutDependencies): Promise<
   const { database, clock, provider } = dependencies;
   while (await withTransaction(database, clock, returnOwed));
   if (!provider.describe().sendsPayouts) return { claimed: 0, paid: 0, unanswered: 0 };
-  const claimed = await withTransaction(database, clock, (tx) => claimDue(tx, dependencies.sealer));
+  const claimed = await withTransaction(database, clock, (tx) => claimDue(tx, dependencies.encryption));
   const results = await inParallel(claimed, async (payout) => {
     const result = await askForPayOut(dependencies, payout);
     if (result !== undefined) await withTransaction(database, clock, (tx) => applyResult(tx, payout, result));
@@ -188,13 +188,14 @@ async function debtOf(db: Reader, userId: UserId): Promise<Nanos> {
  * Claims due payouts and fixes their destinations, so that a repetition after a crash requests exactly the same
  * payment.
  */
-async function claimDue(tx: Tx, sealer: Sealer): Promise<readonly Payout[]> {
+async function claimDue(tx: Tx, encryption: Encryption): Promise<readonly Payout[]> {
   const leaseUntil = new Date(tx.now.getTime() + LEASE_MS);
   const claimed = await claimDuePayouts(tx, { leaseUntil, limit: PAYOUTS_PER_RUN });
   const ready: Payout[] = [];
-  for (const { detailsSealed, ...payout } of claimed) {
+  for (const { encryptedDetails, ...payout } of claimed) {
     const known = payout.destination;
-    const details = detailsSealed === undefined ? undefined : openDetails(sealer, payout.userId, detailsSealed);
+    const details =
+      encryptedDetails === undefined ? undefined : openDetails(encryption, payout.userId, encryptedDetails);
     const destination = known ?? details?.["account_id"];
     if (destination === undefined) {
       // The details were encrypted under another secret of the server and cannot be read any more.

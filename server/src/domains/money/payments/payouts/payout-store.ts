@@ -147,7 +147,7 @@ export async function storeRun(
 export async function claimDuePayouts(
   tx: Tx,
   { leaseUntil, limit }: { readonly leaseUntil: Date; readonly limit: number },
-): Promise<readonly (Payout & { readonly detailsSealed: string | undefined })[]> {
+): Promise<readonly (Payout & { readonly encryptedDetails: string | undefined })[]> {
   const { rows } = await sql<{ id: PayoutId; details_sealed: string | null }>`
     with due as (
       select p.id, m.details_sealed
@@ -178,7 +178,7 @@ export async function claimDuePayouts(
     .orderBy("due_at")
     .orderBy("id")
     .execute();
-  return claimed.map((row) => ({ ...toPayout(row), detailsSealed: sealed.get(row.id) }));
+  return claimed.map((row) => ({ ...toPayout(row), encryptedDetails: sealed.get(row.id) }));
 }
 
 /** SQL: the host of a payout `p` has a debt, that is, negative earnings. */

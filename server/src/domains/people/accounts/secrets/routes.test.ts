@@ -4,19 +4,19 @@ import { test } from "node:test";
 import { accountsHttp } from "../../../../../../test/support/accounts.ts";
 import { aCaller } from "../../../../../../test/support/fixtures.ts";
 import { testDatabase } from "../../../../../../test/support/postgres.ts";
-import { createSealer } from "../../../../base/seal.ts";
+import { createEncryption } from "../../../../base/encryption.ts";
 import { listSecrets } from "./store.ts";
 
 const { database, pool } = await testDatabase();
-const sealer = createSealer(randomBytes(32), randomBytes);
-const http = await accountsHttp(database, { sealer });
+const encryption = createEncryption(randomBytes(32), randomBytes);
+const http = await accountsHttp(database, { encryption });
 const SECRETS = "/api/v0/secrets/";
 
 const send = (method: "POST" | "PUT" | "DELETE", secret: string | undefined, body: unknown, headers = {}) =>
   http.call({ method, url: SECRETS, secret, body, headers });
 const list = async (secret: string) => (await http.call({ url: SECRETS, secret })).body;
 const valuesOf = async (caller: Awaited<ReturnType<typeof aCaller>>) =>
-  (await listSecrets(database.kysely, [caller.id], sealer)).get(caller.id);
+  (await listSecrets(database.kysely, [caller.id], encryption)).get(caller.id);
 
 test("a secret is set, listed masked under its name in upper case, changed and deleted", async () => {
   const caller = await aCaller(database);

@@ -1,4 +1,4 @@
-import type { Sealer } from "../../../../base/seal.ts";
+import type { Encryption } from "../../../../base/encryption.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
 import { ACCOUNT_TAGS, callerOf, type AccountPorts } from "../route-ports.ts";
 import { MessageResponse, SecretBody, SecretNameBody, SecretsResponse } from "../schema.ts";
@@ -10,9 +10,9 @@ const PATH = "/api/v0/secrets/";
 const MASK = "*****";
 
 /** Environment variables of all of a user's containers; no route shows their values again. */
-export function secretRoutes(scope: HttpScope, { sealer }: Pick<AccountPorts, "sealer">): void {
+export function secretRoutes(scope: HttpScope, { encryption }: Pick<AccountPorts, "encryption">): void {
   listRoute(scope);
-  storeRoutes(scope, sealer);
+  storeRoutes(scope, encryption);
   deleteRoute(scope);
 }
 
@@ -34,7 +34,7 @@ function listRoute({ app, database }: HttpScope): void {
   );
 }
 
-function storeRoutes({ app, mutate }: HttpScope, sealer: Sealer): void {
+function storeRoutes({ app, mutate }: HttpScope, encryption: Encryption): void {
   app.post(
     PATH,
     {
@@ -48,7 +48,7 @@ function storeRoutes({ app, mutate }: HttpScope, sealer: Sealer): void {
     },
     (request) =>
       mutate(request, async (tx) => {
-        const name = await createSecret(tx, callerOf(request), request.body, sealer);
+        const name = await createSecret(tx, callerOf(request), request.body, encryption);
         return { success: true as const, msg: `${name} is set in every container that starts from now on.` };
       }),
   );
@@ -66,7 +66,7 @@ function storeRoutes({ app, mutate }: HttpScope, sealer: Sealer): void {
     },
     (request) =>
       mutate(request, async (tx) => {
-        const name = await changeSecret(tx, callerOf(request), request.body, sealer);
+        const name = await changeSecret(tx, callerOf(request), request.body, encryption);
         return { success: true as const, msg: `${name} is changed in every container that starts from now on.` };
       }),
   );

@@ -1,5 +1,5 @@
 import { invalid } from "../../../../base/errors.ts";
-import type { Sealer } from "../../../../base/seal.ts";
+import type { Encryption } from "../../../../base/encryption.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { recordAudit } from "../audit-log/store.ts";
 import { parseSecret, parseSecretName } from "./rules/secret-name.ts";
@@ -17,7 +17,7 @@ export async function createSecret(
   tx: Tx,
   { identity, ipAddress }: Caller,
   body: SecretBody,
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<string> {
   const secret = parseSecret(body);
   await lockUser(tx, identity.userId);
@@ -28,7 +28,7 @@ export async function createSecret(
   if (names.length >= SECRETS_MAX) {
     throw invalid("key", `An account may have at most ${SECRETS_MAX} environment variables.`, "max_secrets");
   }
-  await insertSecret(tx, identity.userId, secret, sealer);
+  await insertSecret(tx, identity.userId, secret, encryption);
   await recordAudit(tx, identity, { ipAddress, action: "api.secret.create", args: { key: secret.name } });
   return secret.name;
 }
@@ -38,10 +38,10 @@ export async function changeSecret(
   tx: Tx,
   { identity, ipAddress }: Caller,
   body: SecretBody,
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<string> {
   const secret = parseSecret(body);
-  if (!(await updateSecret(tx, identity.userId, secret, sealer))) throw nonexistentKey();
+  if (!(await updateSecret(tx, identity.userId, secret, encryption))) throw nonexistentKey();
   await recordAudit(tx, identity, { ipAddress, action: "api.secret.update", args: { key: secret.name } });
   return secret.name;
 }

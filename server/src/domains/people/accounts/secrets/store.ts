@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Sealer } from "../../../../base/seal.ts";
+import type { Encryption } from "../../../../base/encryption.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { Secret } from "./rules/secret-name.ts";
@@ -21,7 +21,7 @@ export async function listSecretNames(db: Reader, userId: UserId): Promise<reado
 export async function listSecrets(
   db: Reader,
   userIds: readonly UserId[],
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<ReadonlyMap<UserId, readonly Secret[]>> {
   if (userIds.length === 0) return new Map();
   const rows = await db
@@ -32,8 +32,8 @@ export async function listSecrets(
     .orderBy(sql`name collate "C"`)
     .execute();
   const secrets = new Map<UserId, Secret[]>();
-  for (const { user_id: userId, name, sealed_value: sealed } of rows) {
-    const value = sealer.open(sealed, contextOf(userId, name));
+  for (const { user_id: userId, name, sealed_value: encrypted } of rows) {
+    const value = encryption.decrypt(encrypted, contextOf(userId, name));
     if (value === undefined) continue;
     const own = secrets.get(userId);
     if (own === undefined) secrets.set(userId, [{ name, value }]);
@@ -43,21 +43,31 @@ export async function listSecrets(
 }
 
 /** Inserts a secret; false when its name is taken. */
-export async function insertSecret(tx: Tx, userId: UserId, { name, value }: Secret, sealer: Sealer): Promise<boolean> {
-  const sealed = sealer.seal(value, contextOf(userId, name));
+export async function insertSecret(
+  tx: Tx,
+  userId: UserId,
+  { name, value }: Secret,
+  encryption: Encryption,
+): Promise<boolean> {
+  const encrypted = encryption.encrypt(value, contextOf(userId, name));
   const result = await tx.db
     .insertInto("account_secrets")
-    .values({ user_id: userId, name, sealed_value: sealed, created_at: tx.now, updated_at: tx.now })
+    .values({ user_id: userId, name, sealed_value: encrypted, created_at: tx.now, updated_at: tx.now })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   return result.numInsertedOrUpdatedRows === 1n;
 }
 
 /** Changes a secret; false when there is none of this name. */
-export async function updateSecret(tx: Tx, userId: UserId, { name, value }: Secret, sealer: Sealer): Promise<boolean> {
+export async function updateSecret(
+  tx: Tx,
+  userId: UserId,
+  { name, value }: Secret,
+  encryption: Encryption,
+): Promise<boolean> {
   const result = await tx.db
     .updateTable("account_secrets")
-    .set({ sealed_value: sealer.seal(value, contextOf(userId, name)), updated_at: tx.now })
+    .set({ sealed_value: encryption.encrypt(value, contextOf(userId, name)), updated_at: tx.now })
     .where("user_id", "=", userId)
     .where("name", "=", name)
     .executeTakeFirst();

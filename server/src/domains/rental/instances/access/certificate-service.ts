@@ -3,7 +3,7 @@ import type { Clock } from "../../../../base/clock.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import { parseId, type InstanceId } from "../../../../base/ids.ts";
 import { plainAddress } from "../../../../base/public-address.ts";
-import type { Sealer } from "../../../../base/seal.ts";
+import type { Encryption } from "../../../../base/encryption.ts";
 import type { Database } from "../../../../db/connect.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { findProvenPlace } from "../../../supply/hosts/for-instances.ts";
@@ -11,25 +11,25 @@ import { findAuthority, findLiveRental, insertAuthority } from "./certificate-st
 import { createAuthority, issueCertificate, readSigningRequest, subjectOf, type Authority } from "./certificates.ts";
 
 export type CertificatePorts = {
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
 };
 
 type Surroundings = CertificatePorts & { readonly database: Database; readonly clock: Clock };
 
 /** An agent that listens on all addresses is certified for the address that it is reached at. */
 const ANY_ADDRESS = "0.0.0.0";
-const SEAL_CONTEXT = "certificate authority";
+const ENCRYPTION_CONTEXT = "certificate authority";
 
 /** The certificate that renters may choose to trust, in PEM. The first call creates it. */
-export async function rootCertificate({ database, clock, sealer }: Surroundings): Promise<string> {
-  return (await loadAuthority(database, clock, sealer)).certificatePem;
+export async function rootCertificate({ database, clock, encryption }: Surroundings): Promise<string> {
+  return (await loadAuthority(database, clock, encryption)).certificatePem;
 }
 
-async function loadAuthority(database: Database, clock: Clock, sealer: Sealer) {
+async function loadAuthority(database: Database, clock: Clock, encryption: Encryption) {
   let stored = await findAuthority(database.kysely);
   if (stored === undefined) {
     const { certificatePem, keyPem } = await createAuthority(clock.now());
-    const made = { certificatePem, encryptedKey: sealer.seal(keyPem, SEAL_CONTEXT) };
+    const made = { certificatePem, encryptedKey: encryption.encrypt(keyPem, ENCRYPTION_CONTEXT) };
     await withTransaction(database, clock, (tx) => insertAuthority(tx, made));
     stored = await findAuthority(database.kysely);
   }
@@ -42,7 +42,7 @@ async function loadAuthority(database: Database, clock: Clock, sealer: Sealer) {
  * own, for these addresses, and until the rental ends. An address that a host only claims may belong to somebody else.
  */
 export async function signRequest(
-  { database, clock, sealer }: Surroundings,
+  { database, clock, encryption }: Surroundings,
   request: { readonly instanceId: number; readonly pem: string; readonly sourceAddress: string },
 ): Promise<string> {
   const id = parseId<InstanceId>(String(request.instanceId));
@@ -55,8 +55,8 @@ export async function signRequest(
   const { publicKeyPem, ipAddresses } = readSigningRequest(request.pem);
   const allowed = new Set([ANY_ADDRESS, ...place.addresses]);
   const granted = new Set([place.addresses[0], ...ipAddresses.filter((address) => allowed.has(address))]);
-  const stored = await loadAuthority(database, clock, sealer);
-  const keyPem = sealer.open(stored.encryptedKey, SEAL_CONTEXT);
+  const stored = await loadAuthority(database, clock, encryption);
+  const keyPem = encryption.decrypt(stored.encryptedKey, ENCRYPTION_CONTEXT);
   if (keyPem === undefined) {
     const reason = "The key of the certificate authority was encrypted under another secret.";
     throw new AppError("unavailable", "certificate_authority_sealed", reason);

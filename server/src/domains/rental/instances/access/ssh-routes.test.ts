@@ -278,7 +278,7 @@ test("the password of a registry is stored encrypted, and reaches the host as it
   };
   const earlier = resolveLaunch(undefined, given);
   assert.deepEqual(await put(earlier), login, "in clear from the first days");
-  const password = world.sealer.seal(login.password, `instance registry password ${id}`);
+  const password = world.encryption.encrypt(login.password, `instance registry password ${id}`);
   assert.deepEqual(
     await put({ ...earlier, registry_auth: { ...login, password } }),
     login,

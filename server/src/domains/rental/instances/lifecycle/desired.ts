@@ -1,6 +1,6 @@
 import type { DesiredInstance, DesiredVolume } from "../../../../../../protocol/index.ts";
 import type { DeviceId, MachineId } from "../../../../base/ids.ts";
-import type { Sealer } from "../../../../base/seal.ts";
+import type { Encryption } from "../../../../base/encryption.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { listInstanceSshKeys, listSecrets } from "../../../people/accounts/for-instances.ts";
 import { listMachines, type Machine } from "../../../supply/hosts/index.ts";
@@ -41,10 +41,10 @@ export async function loadDesired(
   db: Reader,
   machineId: MachineId,
   instanceKeySecret: InstanceKeySecret,
-  sealer: Sealer,
+  encryption: Encryption,
   now: Date,
 ): Promise<DesiredSet> {
-  return (await loadDesiredSets(db, [machineId], instanceKeySecret, sealer, now)).get(machineId) ?? NOTHING;
+  return (await loadDesiredSets(db, [machineId], instanceKeySecret, encryption, now)).get(machineId) ?? NOTHING;
 }
 
 const NOTHING: DesiredSet = { instances: [], volumes: [] };
@@ -54,13 +54,13 @@ export async function loadDesiredSets(
   db: Reader,
   machineIds: readonly MachineId[],
   instanceKeySecret: InstanceKeySecret,
-  sealer: Sealer,
+  encryption: Encryption,
   now: Date,
 ): Promise<ReadonlyMap<MachineId, DesiredSet>> {
   const instances = await listInstancesOn(db, machineIds);
   const writers = instances.filter((instance) => mayWrite(instance.phase));
   const volumes = await listDesiredVolumes(db, machineIds, writers);
-  const orders = await loadOrders(db, instances, instanceKeySecret, sealer, now);
+  const orders = await loadOrders(db, instances, instanceKeySecret, encryption, now);
   return new Map(machineIds.map((id) => [id, { instances: orders.get(id) ?? [], volumes: volumes.get(id) ?? [] }]));
 }
 
@@ -68,7 +68,7 @@ async function loadOrders(
   db: Reader,
   instances: readonly Instance[],
   instanceKeySecret: InstanceKeySecret,
-  sealer: Sealer,
+  encryption: Encryption,
   now: Date,
 ): Promise<ReadonlyMap<MachineId, readonly DesiredInstance[]>> {
   // Most machines of a large market are idle: nothing more is read for them.
@@ -80,7 +80,7 @@ async function loadOrders(
     listLiveLeases(db, machineIds),
     listMounts(db, ids),
     listInstanceSshKeys(db, ids),
-    listSecrets(db, [...new Set(instances.map((instance) => instance.userId))], sealer),
+    listSecrets(db, [...new Set(instances.map((instance) => instance.userId))], encryption),
   ]);
   const leasesOf = Map.groupBy(leases, (lease) => lease.instanceId);
   const orders = new Map<MachineId, DesiredInstance[]>();
@@ -100,7 +100,7 @@ async function loadOrders(
       now,
     };
     const own = orders.get(instance.machineId) ?? [];
-    own.push(toDesired(openInstance(instance, sealer), surroundings));
+    own.push(toDesired(openInstance(instance, encryption), surroundings));
     orders.set(instance.machineId, own);
   }
   return orders;

@@ -149,7 +149,7 @@ test("deleting endpoint groups, renting and settling on the same machines do not
 
 test("an account has a limited number of instances, with any number of requests on any number of servers at once", async (t) => {
   const world = await testApp(t);
-  const { env, clock, sealer } = world;
+  const { env, clock, encryption } = world;
   await env.pool.query("update account_rules set instances_max = 4");
   const [user, other] = [await world.caller(), await world.caller()];
   const hosts: FakeHost[] = [];
@@ -158,7 +158,7 @@ test("an account has a limited number of instances, with any number of requests 
   for (const host of hosts) offerIds.push(...(await world.offersOf(host)).values());
   // Each order has a batch of its own, as on several servers.
   const desks = [1, 2, 3].map(
-    (n) => new OrderDesk(env.database, clock, { secret: Buffer.from(`server ${n}`), sealer }),
+    (n) => new OrderDesk(env.database, clock, { secret: Buffer.from(`server ${n}`), encryption }),
   );
   const identity = { ...user, userId: user.id, apiKeyId: user.key.id, isAdmin: false } as unknown as Identity;
   const outcomes = await Promise.allSettled(

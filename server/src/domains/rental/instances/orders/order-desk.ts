@@ -6,7 +6,7 @@ import type { Clock } from "../../../../base/clock.ts";
 import { readMaxPrice } from "../../../../base/hourly-price.ts";
 import { MicroBatcher } from "../../../../base/micro-batcher.ts";
 import { parseDollars, type Nanos } from "../../../../base/money.ts";
-import type { Sealer } from "../../../../base/seal.ts";
+import type { Encryption } from "../../../../base/encryption.ts";
 import type { Database } from "../../../../db/connect.ts";
 import { rehearse, withTransaction, type Reader, type Tx } from "../../../../db/transaction.ts";
 import { findAnswers, type EarlierAnswer, type Repeatable } from "../../../../db/idempotency-store.ts";
@@ -72,7 +72,7 @@ export function instanceKeyMaker(secret: Buffer): (id: InstanceId) => NewKey {
 
 export type DeskMeans = {
   readonly secret: Buffer;
-  readonly sealer: Sealer;
+  readonly encryption: Encryption;
   /** Called with offers that are certainly retired, before anybody is answered. */
   readonly onUsedUp?: (ids: readonly OfferId[]) => void;
 };
@@ -84,17 +84,17 @@ export class OrderDesk {
   private readonly batcher: MicroBatcher<CreateOrder, CreateOutcome>;
   private readonly lookups: MicroBatcher<Repeatable, EarlierAnswer | undefined>;
   private readonly keyOf: (id: InstanceId) => NewKey;
-  private readonly sealer: Sealer;
+  private readonly encryption: Encryption;
   /** Offers that are certainly retired. They never come back: a crowd that wants one offer costs the database once. */
   private readonly usedUp = new Set<number>();
   private readonly onUsedUp: (ids: readonly OfferId[]) => void;
   private ids: InstanceId[] = [];
   private reserving: Promise<void> | undefined;
 
-  constructor(database: Database, clock: Clock, { secret, sealer, onUsedUp = () => {} }: DeskMeans) {
+  constructor(database: Database, clock: Clock, { secret, encryption, onUsedUp = () => {} }: DeskMeans) {
     this.database = database;
     this.clock = clock;
-    this.sealer = sealer;
+    this.encryption = encryption;
     this.onUsedUp = onUsedUp;
     this.keyOf = instanceKeyMaker(secret);
     this.lookups = new MicroBatcher({
@@ -153,7 +153,7 @@ export class OrderDesk {
     const hashId = body["template_hash_id"];
     const template =
       typeof hashId === "string" && hashId !== ""
-        ? await resolveTemplateByHash(db, userId, hashId, this.sealer)
+        ? await resolveTemplateByHash(db, userId, hashId, this.encryption)
         : undefined;
     const isBid = bidNanosPerHour !== undefined;
     const launch = resolveLaunch(template, body);
@@ -184,7 +184,7 @@ export class OrderDesk {
       ...wish,
       instanceId,
       offerId,
-      launch: encryptSettings(wish.launch, instanceId, this.sealer),
+      launch: encryptSettings(wish.launch, instanceId, this.encryption),
       instanceKey: this.keyOf(instanceId),
       repeatable: terms.repeatable,
       totalMaxNanosPerHour: lesser(wish.totalMaxNanosPerHour, terms.totalMaxNanosPerHour),

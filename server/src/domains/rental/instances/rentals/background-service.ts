@@ -1,6 +1,6 @@
 import type { MachineId } from "../../../../base/ids.ts";
 import { ZERO } from "../../../../base/money.ts";
-import type { Sealer } from "../../../../base/seal.ts";
+import type { Encryption } from "../../../../base/encryption.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { listScheduledMachines, type ScheduledMachine } from "../../../supply/hosts/index.ts";
 import { freeDiskBytes, refreshOffers } from "../../../supply/market/index.ts";
@@ -35,12 +35,12 @@ export async function keepBackground(
     machineId,
     job,
     actor,
-    sealer,
+    encryption,
   }: {
     readonly machineId: MachineId;
     readonly job: BackgroundJob;
     readonly actor: Actor;
-    readonly sealer: Sealer;
+    readonly encryption: Encryption;
   },
 ): Promise<Change> {
   const launch = resolveLaunch(undefined, { ...job, args: [...job.args], runtype: "args", label: "default job" });
@@ -48,7 +48,7 @@ export async function keepBackground(
   if (machine === undefined) return { kept: 0, created: 0, removed: 0 };
   const existing = await listBackground(tx, machineId);
   const wanted = wantedCount(machine.presentCount);
-  const kept = existing.filter((one) => isSameJob(decryptSettings(one, sealer), launch)).slice(0, wanted);
+  const kept = existing.filter((one) => isSameJob(decryptSettings(one, encryption), launch)).slice(0, wanted);
   const keptIds = new Set(kept.map(({ id }) => id));
   const surplus = existing.flatMap(({ id }) => (keptIds.has(id) ? [] : [id]));
   const removed = await destroyInstances(tx, surplus, { actor, cause: "default_job_changed" });
@@ -56,7 +56,7 @@ export async function keepBackground(
   const room = Number(freeDiskBytes({ machine }) / diskBytes);
   const created = Math.min(wanted - kept.length, room);
   if (created > 0) {
-    await insertBackground(tx, { machine, launch, diskBytes, count: created, actor, sealer });
+    await insertBackground(tx, { machine, launch, diskBytes, count: created, actor, encryption });
     await reschedule(tx, [machineId]);
     // The disk of each background instance is subtracted from the machine's offers.
     await refreshOffers(tx, [machineId]);
@@ -95,14 +95,14 @@ async function insertBackground(
     diskBytes,
     count,
     actor,
-    sealer,
+    encryption,
   }: {
     readonly machine: ScheduledMachine;
     readonly launch: LaunchSettings;
     readonly diskBytes: bigint;
     readonly count: number;
     readonly actor: Actor;
-    readonly sealer: Sealer;
+    readonly encryption: Encryption;
   },
 ): Promise<void> {
   const ids = await takeIds(tx, count);
@@ -123,7 +123,7 @@ async function insertBackground(
     inetDownNanosPerGb: ZERO,
     deviceCount: 1,
     diskBytes,
-    launch: encryptSettings(launch, id, sealer),
+    launch: encryptSettings(launch, id, encryption),
     desired: "running",
     phase: "scheduled",
     phaseCause: "created",

@@ -1,4 +1,4 @@
-import type { Sealer } from "../../../../base/seal.ts";
+import type { Encryption } from "../../../../base/encryption.ts";
 import {
   decryptLaunchIfPossible,
   encryptLaunch,
@@ -11,15 +11,18 @@ import type { Instance } from "../instance.ts";
 export type OpenedInstance = Omit<Instance, "launch"> & { readonly launch: LaunchSettings };
 
 /** The settings as they may be stored with this instance. */
-export function encryptSettings(launch: LaunchSettings, id: Instance["id"], sealer: Sealer): EncryptedLaunch {
-  return encryptLaunch(launch, { kind: "instance", id }, sealer);
+export function encryptSettings(launch: LaunchSettings, id: Instance["id"], encryption: Encryption): EncryptedLaunch {
+  return encryptLaunch(launch, { kind: "instance", id }, encryption);
 }
 
 /** The settings in clear. Private ones that no longer decrypt are left out, as the account's variables are. */
-export function decryptSettings({ id, launch }: Pick<Instance, "id" | "launch">, sealer: Sealer): LaunchSettings {
-  return decryptLaunchIfPossible(launch, { kind: "instance", id }, sealer);
+export function decryptSettings(
+  { id, launch }: Pick<Instance, "id" | "launch">,
+  encryption: Encryption,
+): LaunchSettings {
+  return decryptLaunchIfPossible(launch, { kind: "instance", id }, encryption);
 }
 
-export function openInstance(instance: Instance, sealer: Sealer): OpenedInstance {
-  return { ...instance, launch: decryptSettings(instance, sealer) };
+export function openInstance(instance: Instance, encryption: Encryption): OpenedInstance {
+  return { ...instance, launch: decryptSettings(instance, encryption) };
 }

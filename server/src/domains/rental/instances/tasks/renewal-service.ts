@@ -1,5 +1,5 @@
 import { invalid } from "../../../../base/errors.ts";
-import type { Sealer } from "../../../../base/seal.ts";
+import type { Encryption } from "../../../../base/encryption.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { describeMachines, requireRegistryOn } from "../../../supply/hosts/index.ts";
 import { resolveRelaunch, resolveTemplateByHash, resolveTemplateById } from "../../templates/index.ts";
@@ -33,15 +33,20 @@ const SETTINGS = ["template_id", "template_hash_id", "image", "args", "env", "on
  * Gives an instance other settings. The container of a running one is created again from them at once, in place, and
  * any other at its next start; disk and label stay.
  */
-export async function updateSettings(tx: Tx, request: InstanceRequest, fields: Fields, sealer: Sealer): Promise<void> {
+export async function updateSettings(
+  tx: Tx,
+  request: InstanceRequest,
+  fields: Fields,
+  encryption: Encryption,
+): Promise<void> {
   if (!SETTINGS.some((field) => isGiven(fields, field))) {
     throw invalid("image", `One of ${SETTINGS.join(", ")} is required.`, "missing_input");
   }
   const instance = await requireInstance(tx, request);
   refuseGone(instance);
-  const template = await findTemplate(tx, request, fields, sealer);
-  const current = decryptSettings(instance, sealer);
-  const launch = encryptSettings(resolveRelaunch(current, template, fields), instance.id, sealer);
+  const template = await findTemplate(tx, request, fields, encryption);
+  const current = decryptSettings(instance, encryption);
+  const launch = encryptSettings(resolveRelaunch(current, template, fields), instance.id, encryption);
   await requireRegistryOn(tx.db, instance.machineId, { image: launch.image, field: "image" });
   await renewContainer(tx, instance.id, {
     launch,
@@ -57,13 +62,13 @@ export async function renewFromWish(
   tx: Tx,
   request: InstanceRequest,
   { launch: wanted, template }: Pick<Wish, "launch" | "template">,
-  sealer: Sealer,
+  encryption: Encryption,
 ): Promise<void> {
   const instance = await requireInstance(tx, request);
   refuseGone(instance);
   await requireRegistryOn(tx.db, instance.machineId, { image: wanted.image, field: "image" });
   const { disk_gb, label, volume_links } = instance.launch;
-  const launch = encryptSettings({ ...wanted, disk_gb, label, volume_links }, instance.id, sealer);
+  const launch = encryptSettings({ ...wanted, disk_gb, label, volume_links }, instance.id, encryption);
   await renewContainer(tx, instance.id, {
     launch,
     templateId: template?.id,
@@ -73,10 +78,10 @@ export async function renewFromWish(
   if (isUp(instance)) await renew(tx, instance, request, "update_template");
 }
 
-async function findTemplate(tx: Tx, { userId }: InstanceRequest, fields: Fields, sealer: Sealer) {
+async function findTemplate(tx: Tx, { userId }: InstanceRequest, fields: Fields, encryption: Encryption) {
   const { template_hash_id: hash, template_id: id } = fields;
-  if (isGiven(fields, "template_hash_id")) return resolveTemplateByHash(tx.db, userId, hash, sealer);
-  if (isGiven(fields, "template_id")) return resolveTemplateById(tx.db, userId, id, sealer);
+  if (isGiven(fields, "template_hash_id")) return resolveTemplateByHash(tx.db, userId, hash, encryption);
+  if (isGiven(fields, "template_id")) return resolveTemplateById(tx.db, userId, id, encryption);
   return undefined;
 }
 

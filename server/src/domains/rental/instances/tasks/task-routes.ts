@@ -34,7 +34,7 @@ export function instanceTaskRoutes(
 ): void {
   registerResults(scope, means);
   registerSnapshots(scope, means);
-  registerRenewal(scope, { view, sealer: means.sealer });
+  registerRenewal(scope, { view, encryption: means.encryption });
   registerCopies(scope, means);
 }
 
@@ -105,9 +105,9 @@ function registerSnapshots({ app, mutate }: HttpScope, means: TaskMeans): void {
   );
 }
 
-type Renewing = { readonly view: Omit<Viewpoint, "now">; readonly sealer: TaskMeans["sealer"] };
+type Renewing = { readonly view: Omit<Viewpoint, "now">; readonly encryption: TaskMeans["encryption"] };
 
-function registerRenewal({ app, mutate }: HttpScope, { view, sealer }: Renewing): void {
+function registerRenewal({ app, mutate }: HttpScope, { view, encryption }: Renewing): void {
   app.put(
     "/api/v0/instances/recycle/:id/",
     {
@@ -138,7 +138,7 @@ function registerRenewal({ app, mutate }: HttpScope, { view, sealer }: Renewing)
     (request) =>
       mutate(request, async (tx) => {
         const asked = requestOf(request);
-        await updateSettings(tx, asked, request.body, sealer);
+        await updateSettings(tx, asked, request.body, encryption);
         const [record] = await showInstances(tx.db, [asked], { ...view, now: tx.now });
         invariant(record !== undefined, "an instance that was just changed is there");
         return { success: true as const, updated_instance: record, msg: `Instance ${record.id} updated.` };

@@ -9,7 +9,7 @@ import { inTransaction } from "../../../../../../test/support/fixtures.ts";
 import { startCopyTask } from "../../../rental/tasks/index.ts";
 
 const JOINED = JSON.stringify({ kind: "transfer_joined" });
-const MEANS = { random: randomBytes, sealer: { seal: (text: string) => text, open: () => undefined } };
+const MEANS = { random: randomBytes, encryption: { encrypt: (text: string) => text, decrypt: () => undefined } };
 
 /** Two hosts with a copy to do from one to the other, and a third host without a part in it. */
 async function aWorld(t: TestContext) {

@@ -5,14 +5,14 @@ import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
  * is worth nothing without the server's secret. The encryption is bound to its context, the place of the text such as
  * `secret 7 HF_TOKEN`: a text that is moved to another row does not open.
  */
-export type Sealer = {
+export type Encryption = {
   /** Encrypts a text; each time the result differs, for equal texts too. */
-  readonly seal: (text: string, context: string) => string;
+  readonly encrypt: (text: string, context: string) => string;
   /**
-   * The text that was sealed; undefined when it was sealed under another secret or for another context, or was changed.
-   * What lies there in clear from the time before there were seals comes back as it is.
+   * The text that was encrypted; undefined when it was encrypted under another secret or for another context, or was changed.
+   * A text that was stored in clear, before texts were encrypted, comes back as it is.
    */
-  readonly open: (stored: string, context: string) => string | undefined;
+  readonly decrypt: (stored: string, context: string) => string | undefined;
 };
 
 /** The name of the cipher before each text: AES-256-GCM, with a random nonce, its tag and the ciphertext in base64url. */
@@ -20,27 +20,27 @@ const PREFIX = "sealed1:";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-export function createSealer(secret: Buffer, random: (byteCount: number) => Buffer): Sealer {
+export function createEncryption(secret: Buffer, random: (byteCount: number) => Buffer): Encryption {
   const key = Buffer.from(hkdfSync("sha256", secret, "", "berth sealed texts 1", 32));
   return {
-    seal(text, context) {
+    encrypt(text, context) {
       const nonce = random(NONCE_BYTES);
       const cipher = createCipheriv("aes-256-gcm", key, nonce);
       cipher.setAAD(Buffer.from(context, "utf8"));
       const ciphertext = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
       return `${PREFIX}${Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString("base64url")}`;
     },
-    open(stored, context) {
+    decrypt(stored, context) {
       if (!stored.startsWith(PREFIX)) return stored;
       const text = stored.slice(PREFIX.length);
-      const sealed = Buffer.from(text, "base64url");
+      const encrypted = Buffer.from(text, "base64url");
       // Base64url ignores some bits of the last character, and characters outside its alphabet: a change there is one, too.
-      if (sealed.length < NONCE_BYTES + TAG_BYTES || sealed.toString("base64url") !== text) return undefined;
-      const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES));
+      if (encrypted.length < NONCE_BYTES + TAG_BYTES || encrypted.toString("base64url") !== text) return undefined;
+      const decipher = createDecipheriv("aes-256-gcm", key, encrypted.subarray(0, NONCE_BYTES));
       decipher.setAAD(Buffer.from(context, "utf8"));
-      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      decipher.setAuthTag(encrypted.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
       try {
-        const opened = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
+        const opened = decipher.update(encrypted.subarray(NONCE_BYTES + TAG_BYTES));
         return Buffer.concat([opened, decipher.final()]).toString("utf8");
       } catch {
         // Only the tag can fail here, and the return value tells callers so.
