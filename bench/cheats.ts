@@ -1,7 +1,7 @@
 // Seeded renters and hosts that cheat: does anybody gain by it? Any number of seeds, for as long as wanted.
 import { randomInt } from "node:crypto";
-import { runCheats, type CheatsReport } from "../test/simulation/cheats-run.ts";
-import { CheatsWorld, type Scope } from "../test/simulation/cheats-world.ts";
+import { runCheats, type CheatsReport } from "../test/simulation/cheats/run.ts";
+import { CheatsWorld, type Scope } from "../test/simulation/cheats/world.ts";
 import { readNumbers } from "./support/arguments.ts";
 
 /** `ahead`: by how many seconds the clock of the second server is ahead of the first one's. */

@@ -1,7 +1,7 @@
 // kill -9 of server, PostgreSQL and agents while renters spend money: is each second charged once, and is the sum zero?
 import { randomInt } from "node:crypto";
-import { crashTable, killLine } from "../test/support/crash-report.ts";
-import { ALL_KILLS, runCrashes, SEVERAL_KILLS } from "../test/support/crash-run.ts";
+import { crashTable, killLine } from "../test/support/crash/report.ts";
+import { ALL_KILLS, runCrashes, SEVERAL_KILLS } from "../test/support/crash/run.ts";
 import { readNumbers } from "./support/arguments.ts";
 
 const DEFAULTS = { kills: 200, seed: randomInt(1e9), servers: 1 };

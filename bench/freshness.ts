@@ -3,7 +3,7 @@ import { systemClock } from "../server/src/base/clock.ts";
 import { issueAgentToken, MARKET_CHANNEL } from "../server/src/domains/supply/hosts/for-assembly.ts";
 import { notifyMachines } from "../server/src/domains/supply/hosts/for-instances.ts";
 import { withTransaction } from "../server/src/db/transaction.ts";
-import { FakeHost } from "../test/support/fake-host.ts";
+import { FakeHost } from "../test/support/hosts/fake-host.ts";
 import { readNumbers } from "./support/arguments.ts";
 import { callApi, startBenchServer, type BenchServer } from "./support/berth-server.ts";
 import { describeEnvironment } from "./support/environment.ts";

@@ -7,7 +7,7 @@ import { offerSizes } from "../server/src/domains/supply/market/rules/allocation
 import type { OfferedMachine } from "../server/src/domains/supply/market/search/rules/offer-fields.ts";
 import { OfferIndex } from "../server/src/domains/supply/market/search/rules/offer-index.ts";
 import { searchOffers } from "../server/src/domains/supply/market/search/rules/search.ts";
-import { anOfferedMachine } from "../test/support/offered-machines.ts";
+import { anOfferedMachine } from "../test/support/hosts/offered-machines.ts";
 import { makeTraces, readTrace, type Node, type Pod, type Trace } from "./support/cluster-trace.ts";
 import { medianAndRange, rounded, table } from "./support/figures.ts";
 

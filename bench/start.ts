@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { order } from "../agent/test/fixtures.ts";
 import { RealAgent } from "../agent/test/real-agent.ts";
-import { busyboxImage, docker, OPEN_HOST } from "../test/support/docker.ts";
+import { busyboxImage, docker, OPEN_HOST } from "../test/support/hosts/docker.ts";
 import { readNumbers } from "./support/arguments.ts";
 import { callApi, startBenchServer, type BenchServer } from "./support/berth-server.ts";
 import { describeEnvironment } from "./support/environment.ts";

@@ -37,7 +37,7 @@ async function makeCheckout(t: TestContext): Promise<Checkout> {
   t.after(() => rm(top, { recursive: true, force: true }));
   await chmod(top, 0o755);
   const directory = path.join(top, "check out");
-  for (const part of ["cli/src", "test/simulation", "tools"])
+  for (const part of ["cli/src", "test/simulation/month", "tools"])
     await mkdir(path.join(directory, part), { recursive: true });
   await copyFile(path.join(ROOT, "berth"), path.join(directory, "berth"));
   await copyFile(
@@ -50,7 +50,7 @@ async function makeCheckout(t: TestContext): Promise<Checkout> {
   await writeFile(path.join(directory, "tools/test.ts"), says("test"));
   await writeFile(path.join(directory, "tools/bench.ts"), says("bench"));
   await writeFile(path.join(directory, "tools/check.ts"), says("check"));
-  await writeFile(path.join(directory, "test/simulation/month-report.ts"), says("month"));
+  await writeFile(path.join(directory, "test/simulation/month/report.ts"), says("month"));
   await writeFile(path.join(directory, "package.json"), '{ "type": "module" }\n');
 
   const calls = path.join(top, "npm-calls");

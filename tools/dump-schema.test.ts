@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import pg from "pg";
-import { emptyTestDatabase, testDatabase, type TestDatabase } from "../test/support/postgres.ts";
+import { emptyTestDatabase, testDatabase, type TestDatabase } from "../test/support/database/postgres.ts";
 import { readCatalog, type Catalog } from "./schema/catalog.ts";
 import { renderSql } from "./schema/render-sql.ts";
 import { renderTypes } from "./schema/render-types.ts";

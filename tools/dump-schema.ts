@@ -6,7 +6,12 @@ import path from "node:path";
 import pg from "pg";
 import { systemClock } from "../server/src/base/clock.ts";
 import { migrate } from "../server/src/db/migrate.ts";
-import { asSuperuser, findOrStartTestPostgres, OWNER, ownerConnection } from "../test/support/postgres-server.ts";
+import {
+  asSuperuser,
+  findOrStartTestPostgres,
+  OWNER,
+  ownerConnection,
+} from "../test/support/database/postgres-server.ts";
 import { readCatalog, type Catalog } from "./schema/catalog.ts";
 import { renderSql } from "./schema/render-sql.ts";
 import { renderTypes } from "./schema/render-types.ts";

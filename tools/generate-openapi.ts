@@ -8,7 +8,7 @@ import { connect } from "../server/src/db/connect.ts";
 import { DEFAULT_LIMITS } from "../server/src/http/rate-limit.ts";
 import { NO_PROXIES } from "../server/src/http/trusted-proxies.ts";
 import { writeOrCheck } from "./generated-file.ts";
-import { aFactKeeper } from "../test/support/facts.ts";
+import { aFactKeeper } from "../test/support/database/facts.ts";
 
 type Document = { readonly paths?: Readonly<Record<string, object | undefined>> | undefined };
 

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { docker, OPEN_HOST } from "../../test/support/docker.ts";
-import { removeRemains } from "../../test/support/host-remains.ts";
+import { docker, OPEN_HOST } from "../../test/support/hosts/docker.ts";
+import { removeRemains } from "../../test/support/hosts/host-remains.ts";
 import { LABEL_HOST, LABEL_INSTANCE } from "../src/instances/identity.ts";
 import { FakeServer, TOKEN } from "./fake-server.ts";
 

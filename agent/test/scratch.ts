@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loopsOf, mountsBelow, unmountBelow } from "../../test/support/mounts.ts";
+import { loopsOf, mountsBelow, unmountBelow } from "../../test/support/hosts/mounts.ts";
 
 /** A folder for one test of mounts, and what is left in it. */
 export type Scratch = {

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { busyboxImage, docker } from "../../test/support/docker.ts";
+import { busyboxImage, docker } from "../../test/support/hosts/docker.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { until } from "../../test/support/until.ts";
 import { systemClock } from "../src/base/clock.ts";

@@ -10,8 +10,8 @@ import { migrate } from "../../server/src/db/migrate.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import { bootstrapAdmin } from "../../server/src/domains/people/accounts/for-assembly.ts";
 import { processorMsWithChildren } from "./processes.ts";
-import { copyFreshData } from "../../test/support/fresh-data.ts";
-import { aFactKeeper } from "../../test/support/facts.ts";
+import { copyFreshData } from "../../test/support/database/fresh-data.ts";
+import { aFactKeeper } from "../../test/support/database/facts.ts";
 
 const MIGRATIONS = path.join(import.meta.dirname, "../../server/migrations");
 const POSTMASTER_PID = "postgres/cluster/postmaster.pid";

@@ -6,10 +6,10 @@ import { systemClock } from "../../server/src/base/clock.ts";
 import { createLog } from "../../server/src/base/log.ts";
 import { connect, type Database } from "../../server/src/db/connect.ts";
 import { startEmbeddedPostgres } from "../../server/src/db/embedded/postgres.ts";
-import { unmountBelow } from "../../test/support/mounts.ts";
+import { unmountBelow } from "../../test/support/hosts/mounts.ts";
 import { MEMORY_FLAGS } from "../../cli/src/commands/server/up.ts";
-import { copyFreshData } from "../../test/support/fresh-data.ts";
-import { aFactKeeper } from "../../test/support/facts.ts";
+import { copyFreshData } from "../../test/support/database/fresh-data.ts";
+import { aFactKeeper } from "../../test/support/database/facts.ts";
 
 const MAIN = path.join(import.meta.dirname, "../../server/src/main.ts");
 /** Options for Node such as `--cpu-prof --cpu-prof-dir=profiles`, which show where the server spends its time. */

@@ -15,7 +15,7 @@ import { asId, type MachineId, type UserId } from "../../server/src/base/ids.ts"
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import { issueAgentToken } from "../../server/src/domains/supply/hosts/for-assembly.ts";
 import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
-import { simulatedFacts } from "../../test/support/simulated-facts.ts";
+import { simulatedFacts } from "../../test/support/hosts/simulated-facts.ts";
 import type { BenchServer } from "./berth-server.ts";
 
 export type ObedientHosts = {

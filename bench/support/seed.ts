@@ -6,7 +6,7 @@ import { asId, type MachineId, type UserId } from "../../server/src/base/ids.ts"
 import { nanos, NANOS_PER_DOLLAR } from "../../server/src/base/money.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { simulatedFacts } from "../../test/support/simulated-facts.ts";
+import { simulatedFacts } from "../../test/support/hosts/simulated-facts.ts";
 import type { BenchServer } from "./berth-server.ts";
 import { newKey } from "../../server/src/domains/people/accounts/index.ts";
 import { registerMachine } from "../../server/src/domains/supply/hosts/index.ts";

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { asId, type EndpointGroupId } from "../../server/src/base/ids.ts";
 import { addWorker } from "../../server/src/domains/serverless/index.ts";
 import { inTransaction } from "../support/fixtures.ts";
-import { aMachine, anInstanceRow } from "../support/machines.ts";
+import { aMachine, anInstanceRow } from "../support/hosts/machines.ts";
 import { at, type Row } from "./row.ts";
 import { anEndpoint } from "./serverless-endpoints.ts";
 

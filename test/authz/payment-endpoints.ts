@@ -3,8 +3,8 @@ import { placePayoutHold } from "../../server/src/domains/money/payments/index.t
 import { asId, type UserId } from "../../server/src/base/ids.ts";
 import { creditOf, earningsOf, ISSUANCE, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
 import { aCaller, inTransaction, type TestCaller } from "../support/fixtures.ts";
-import { makeFundedUser, transferOf } from "../support/ledger.ts";
-import type { StripeEvent } from "../support/stripe-server.ts";
+import { makeFundedUser, transferOf } from "../support/money/ledger.ts";
+import type { StripeEvent } from "../support/money/stripe-server.ts";
 import { at, onObject, plain, type Row } from "./row.ts";
 import type { Target, World } from "./world.ts";
 

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { asId, type EndpointGroupId, type WorkerGroupId } from "../../server/src/base/ids.ts";
 import { insertHires } from "../../server/src/domains/serverless/workers/store.ts";
 import { inTransaction, type TestCaller } from "../support/fixtures.ts";
-import { aMachine, anInstanceRow } from "../support/machines.ts";
+import { aMachine, anInstanceRow } from "../support/hosts/machines.ts";
 import { aDeployment, anUpload, deploymentBody } from "./deployments.ts";
 import { ABSENT, alsoNeeding, at, onObject, plain, type Row } from "./row.ts";
 import type { Target, World } from "./world.ts";

@@ -13,10 +13,10 @@ import { NO_PAYMENTS } from "../../server/src/domains/money/payments/for-assembl
 import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../support/fixtures.ts";
 import { NO_LIMITS, type TestAnswer } from "../support/http.ts";
-import { aMachine } from "../support/machines.ts";
-import { testDatabase } from "../support/postgres.ts";
+import { aMachine } from "../support/hosts/machines.ts";
+import { testDatabase } from "../support/database/postgres.ts";
 import { until } from "../support/until.ts";
-import { StripeServer } from "../support/stripe-server.ts";
+import { StripeServer } from "../support/money/stripe-server.ts";
 
 /** A request, but for who sends it. */
 export type Target = {

@@ -4,9 +4,9 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
-import { docker, fillWithBusybox, imageOf } from "../support/docker.ts";
+import { docker, fillWithBusybox, imageOf } from "../support/hosts/docker.ts";
 import { aRenter, untilUntouched, type Renter } from "../support/renter.ts";
-import { startThisMachine, type ThisMachine } from "../support/this-machine.ts";
+import { startThisMachine, type ThisMachine } from "../support/hosts/this-machine.ts";
 import { until } from "../support/until.ts";
 
 /** The entry point that docs/deployments.md shows, which then runs the code. */

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { discard, startBerth, type Berth } from "../support/berth.ts";
 import { curl } from "../support/curl.ts";
-import { busyboxImage, docker } from "../support/docker.ts";
+import { busyboxImage, docker } from "../support/hosts/docker.ts";
 import { freePort } from "../support/free-port.ts";
-import { mountsBelow } from "../support/mounts.ts";
-import { removeRemains } from "../support/host-remains.ts";
-import { REGISTRY_LOGIN, startPrivateRegistry, type Registry } from "../support/registry.ts";
+import { mountsBelow } from "../support/hosts/mounts.ts";
+import { removeRemains } from "../support/hosts/host-remains.ts";
+import { REGISTRY_LOGIN, startPrivateRegistry, type Registry } from "../support/hosts/registry.ts";
 import { until } from "../support/until.ts";
 
 const HOST_LABEL = "berth.host_key";

@@ -1,7 +1,7 @@
 // kill -9 of the server, and of others, while endpoints rent, drain, update and lose workers and their clients wait.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runFleetCrashes } from "../support/crash-fleet.ts";
+import { runFleetCrashes } from "../support/crash/fleet.ts";
 import { TEST_SEED } from "../support/seed.ts";
 
 const KILLS = Number(process.env["BERTH_CRASH_KILLS"] ?? 5);

@@ -2,20 +2,20 @@
 // for them; others crash, lie about what they serve, or fall silent. Three hosts share this machine's engine.
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
-import { docker } from "../support/docker.ts";
-import { assertBill } from "../support/endpoint-bill.ts";
+import { docker } from "../support/hosts/docker.ts";
+import { assertBill } from "../support/money/endpoint-bill.ts";
 import {
   makeEndpoint,
   UNITS_PER_SECOND,
   type Endpoint,
   type EndpointEvent,
   type WorkerRecord,
-} from "../support/endpoint-group.ts";
-import { countedBy, type EndpointLoad, type Outcome } from "../support/endpoint-load.ts";
-import { NO_REMAINS, startEndpointMarket, type EndpointMarket } from "../support/endpoint-market.ts";
+} from "../support/serverless/endpoint-group.ts";
+import { countedBy, type EndpointLoad, type Outcome } from "../support/serverless/endpoint-load.ts";
+import { NO_REMAINS, startEndpointMarket, type EndpointMarket } from "../support/serverless/endpoint-market.ts";
 import { aRenter, type Renter } from "../support/renter.ts";
 import { until } from "../support/until.ts";
-import { workerImage } from "../support/worker-image.ts";
+import { workerImage } from "../support/serverless/worker-image.ts";
 
 const HOSTS = 3;
 const FIRST_PORT = 31_900;

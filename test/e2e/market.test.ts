@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { aRenter, type Renter, type Shown } from "../support/renter.ts";
-import { NO_TRACES, startThisMachine, type ThisMachine } from "../support/this-machine.ts";
+import { NO_TRACES, startThisMachine, type ThisMachine } from "../support/hosts/this-machine.ts";
 import { until } from "../support/until.ts";
 
 const RULES = { BERTH_DECLARE_GPUS: "RTX 4090:2", BERTH_NOTICE_SECONDS: "600", BERTH_MIN_SLICE_SECONDS: "1" };

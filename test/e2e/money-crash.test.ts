@@ -1,8 +1,8 @@
 // kill -9 of server, PostgreSQL and agents while renters spend money: no second is lost or billed twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { crashTable, killLine } from "../support/crash-report.ts";
-import { QUICK_KILLS, runCrashes } from "../support/crash-run.ts";
+import { crashTable, killLine } from "../support/crash/report.ts";
+import { QUICK_KILLS, runCrashes } from "../support/crash/run.ts";
 import { TEST_SEED } from "../support/seed.ts";
 
 const KILLS = Number(process.env["BERTH_CRASH_KILLS"] ?? 3);

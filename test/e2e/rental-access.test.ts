@@ -2,10 +2,10 @@
 // server or the host's agent was killed.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { docker } from "../support/docker.ts";
+import { docker } from "../support/hosts/docker.ts";
 import { aRenter, untilUntouched, type Renter, type Shown } from "../support/renter.ts";
-import { aKeyPair, type KeyPair, type OpenSsh } from "../support/ssh-client.ts";
-import { startThisMachine, type ThisMachine } from "../support/this-machine.ts";
+import { aKeyPair, type KeyPair, type OpenSsh } from "../support/hosts/ssh-client.ts";
+import { startThisMachine, type ThisMachine } from "../support/hosts/this-machine.ts";
 import { until } from "../support/until.ts";
 
 describe("the ways into a rental", () => {

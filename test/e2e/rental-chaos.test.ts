@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Answer } from "../support/berth.ts";
-import { docker } from "../support/docker.ts";
+import { docker } from "../support/hosts/docker.ts";
 import { seededRandom } from "../support/random.ts";
 import { aRenter, untilUntouched, type Renter } from "../support/renter.ts";
 import { TEST_SEED } from "../support/seed.ts";
-import { startThisMachine, type ThisMachine } from "../support/this-machine.ts";
+import { startThisMachine, type ThisMachine } from "../support/hosts/this-machine.ts";
 import { until } from "../support/until.ts";
 
 const STEPS = Number(process.env["BERTH_CHAOS_STEPS"] ?? 60);

@@ -1,9 +1,9 @@
 // The content of a rented container: its disk, its variables and its ports; and the rights that no option gives it.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { docker } from "../support/docker.ts";
+import { docker } from "../support/hosts/docker.ts";
 import { aRenter, untilUntouched, type Renter, type Shown } from "../support/renter.ts";
-import { startThisMachine, type ThisMachine } from "../support/this-machine.ts";
+import { startThisMachine, type ThisMachine } from "../support/hosts/this-machine.ts";
 
 const GB = 1_000_000_000;
 const EXPOSING = "berth-test/exposing:1";

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { curl } from "../support/curl.ts";
-import { docker } from "../support/docker.ts";
+import { docker } from "../support/hosts/docker.ts";
 import { aRenter, untilUntouched, type Renter, type Shown } from "../support/renter.ts";
-import { startThisMachine, type ThisMachine } from "../support/this-machine.ts";
+import { startThisMachine, type ThisMachine } from "../support/hosts/this-machine.ts";
 import { until } from "../support/until.ts";
 
 const run = promisify(execFile);

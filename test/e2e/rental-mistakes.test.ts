@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
-import { docker } from "../support/docker.ts";
-import { REGISTRY_LOGIN, startPrivateRegistry, type Registry } from "../support/registry.ts";
+import { docker } from "../support/hosts/docker.ts";
+import { REGISTRY_LOGIN, startPrivateRegistry, type Registry } from "../support/hosts/registry.ts";
 import { aRenter, untilUntouched, type Renter, type Shown } from "../support/renter.ts";
-import { startThisMachine, type ThisMachine } from "../support/this-machine.ts";
+import { startThisMachine, type ThisMachine } from "../support/hosts/this-machine.ts";
 import { until } from "../support/until.ts";
 
 describe("a rental that cannot work", () => {

@@ -5,10 +5,10 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { curl } from "../support/curl.ts";
-import { docker } from "../support/docker.ts";
+import { docker } from "../support/hosts/docker.ts";
 import { freePort } from "../support/free-port.ts";
 import { aRenter, untilUntouched, type Renter, type Shown } from "../support/renter.ts";
-import { NO_TRACES, startThisMachine, type ThisMachine } from "../support/this-machine.ts";
+import { NO_TRACES, startThisMachine, type ThisMachine } from "../support/hosts/this-machine.ts";
 import { until } from "../support/until.ts";
 
 const GREETING = "hello from a rented machine";

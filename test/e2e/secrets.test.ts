@@ -5,7 +5,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { discard, startBerth, type Berth } from "../support/berth.ts";
-import { busyboxImage, docker, removeLabelled } from "../support/docker.ts";
+import { busyboxImage, docker, removeLabelled } from "../support/hosts/docker.ts";
 import { until } from "../support/until.ts";
 
 const canary = (name: string) => `canary${name}${randomBytes(12).toString("hex")}`;

@@ -13,7 +13,7 @@ import {
   type Berth,
   type StartOptions,
 } from "../support/berth.ts";
-import { testDatabase } from "../support/postgres.ts";
+import { testDatabase } from "../support/database/postgres.ts";
 import { until } from "../support/until.ts";
 
 const ENV = { ...NO_LIMITS, BERTH_PROXY_PORTS: "off" };

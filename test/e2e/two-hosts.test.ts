@@ -5,9 +5,9 @@ import { cp, readdir, statfs } from "node:fs/promises";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { runBerth } from "../support/berth.ts";
-import { mountsBelow } from "../support/mounts.ts";
+import { mountsBelow } from "../support/hosts/mounts.ts";
 import type { Shown } from "../support/renter.ts";
-import { startTwoHosts, type Joined, type TwoHosts } from "../support/two-hosts.ts";
+import { startTwoHosts, type Joined, type TwoHosts } from "../support/hosts/two-hosts.ts";
 import { until } from "../support/until.ts";
 
 /** How long a host may be silent until its instances are shown as out of reach. */

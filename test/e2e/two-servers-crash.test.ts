@@ -1,10 +1,10 @@
 // Two servers over one PostgreSQL and hosts that know both: either is killed, at random moments and for good.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { CrashClients } from "../support/crash-clients.ts";
-import { crashTable, killLine } from "../support/crash-report.ts";
-import { crashUnderLoad, SEVERAL_KILLS } from "../support/crash-run.ts";
-import { CrashWorld, killServer, restartServer } from "../support/crash-world.ts";
+import { CrashClients } from "../support/crash/clients.ts";
+import { crashTable, killLine } from "../support/crash/report.ts";
+import { crashUnderLoad, SEVERAL_KILLS } from "../support/crash/run.ts";
+import { CrashWorld, killServer, restartServer } from "../support/crash/world.ts";
 import { seededRandom } from "../support/random.ts";
 import { TEST_SEED } from "../support/seed.ts";
 import { until } from "../support/until.ts";

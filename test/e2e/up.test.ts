@@ -17,7 +17,7 @@ import {
   type Berth,
   type Ran,
 } from "../support/berth.ts";
-import { ensureDocker } from "../support/docker.ts";
+import { ensureDocker } from "../support/hosts/docker.ts";
 import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
 

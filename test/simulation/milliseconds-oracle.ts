@@ -1,5 +1,5 @@
 // The cost of a script, counted millisecond by millisecond from the script's own knowledge. It asks no table.
-import type { MonthHost } from "./month-host.ts";
+import type { MonthHost } from "./month/host.ts";
 
 /** The terms agreed from a time on. */
 export type Agreement = { readonly fromMs: number; readonly gpuNanos: bigint; readonly discountPpm: number };

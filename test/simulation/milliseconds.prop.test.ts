@@ -8,14 +8,14 @@ import { lockMachines } from "../../server/src/domains/supply/hosts/index.ts";
 import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
 import { audit } from "../../server/src/domains/money/audit/audit-service.ts";
 import { NO_CEILINGS, testApp, type TestApp } from "../support/app.ts";
-import { assertLines } from "../support/charges.ts";
-import { prepay } from "../support/contracts.ts";
+import { assertLines } from "../support/money/charges.ts";
+import { prepay } from "../support/money/contracts.ts";
 import type { TestCaller } from "../support/fixtures.ts";
-import { setPlainTerms } from "../support/machines.ts";
+import { setPlainTerms } from "../support/hosts/machines.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { askFor, changeBid, destroy, setState } from "../support/rentals.ts";
 import { costOf, countMilliseconds, type Gap, type Rental, type Stored } from "./milliseconds-oracle.ts";
-import { MonthHost } from "./month-host.ts";
+import { MonthHost } from "./month/host.ts";
 
 const MINUTE_MS = 60_000;
 const LEASE_MS = 10 * MINUTE_MS;

@@ -1,6 +1,6 @@
 // Actions of administrators by hand, and of hosts with the keys that they can read: nobody gains by either.
 import { describe, test } from "node:test";
-import { joinsAt, looks, MINUTE_MS, pays, rents, tellerOfStories } from "./cheats-lines.ts";
+import { joinsAt, looks, MINUTE_MS, pays, rents, tellerOfStories } from "./cheats/lines.ts";
 
 describe("a market of cheats and administrators", () => {
   const told = tellerOfStories();

@@ -10,7 +10,7 @@ import {
   rents,
   SECOND_MS,
   tellerOfStories,
-} from "./cheats-lines.ts";
+} from "./cheats/lines.ts";
 
 describe("a market of cheats", () => {
   const told = tellerOfStories();

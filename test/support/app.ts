@@ -23,13 +23,13 @@ import { setMarketRules } from "../../server/src/domains/supply/market/for-assem
 import type { MarketRules } from "../../server/src/domains/supply/market/for-instances.ts";
 import { NO_PAYMENTS, type PaymentSettings } from "../../server/src/domains/money/payments/for-assembly.ts";
 import { admitStart, enterServer, SAY_ALIVE_LOOP, ThisServer } from "../../server/src/domains/servers/index.ts";
-import { FakeHost, type FakeHostOptions } from "./fake-host.ts";
+import { FakeHost, type FakeHostOptions } from "./hosts/fake-host.ts";
 import { aCaller, aUser, inTransaction, type TestCaller } from "./fixtures.ts";
 import { inject, NO_LIMITS, type TestAnswer, type TestCall } from "./http.ts";
-import { grantOf } from "./ledger.ts";
-import { setPlainTerms } from "./machines.ts";
+import { grantOf } from "./money/ledger.ts";
+import { setPlainTerms } from "./hosts/machines.ts";
 import { ManualClock } from "./manual-clock.ts";
-import { testDatabase, type TestDatabase } from "./postgres.ts";
+import { testDatabase, type TestDatabase } from "./database/postgres.ts";
 
 const BARRIER_CHANNEL = "test_barrier";
 const DOLLAR = 1_000_000_000n;

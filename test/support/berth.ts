@@ -3,9 +3,9 @@ import { chmod, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import pg from "pg";
-import { OPEN_HOST } from "./docker.ts";
-import { copyFreshData } from "./fresh-data.ts";
-import { unmountBelow } from "./mounts.ts";
+import { OPEN_HOST } from "./hosts/docker.ts";
+import { copyFreshData } from "./database/fresh-data.ts";
+import { unmountBelow } from "./hosts/mounts.ts";
 import { until } from "./until.ts";
 
 /** The command that people run. */

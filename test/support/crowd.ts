@@ -7,7 +7,7 @@ import { createEncryption } from "../../server/src/base/encryption.ts";
 import { connect } from "../../server/src/db/connect.ts";
 import { OrderDesk } from "../../server/src/domains/rental/instances/index.ts";
 import { ManualClock } from "./manual-clock.ts";
-import { aFactKeeper } from "./facts.ts";
+import { aFactKeeper } from "./database/facts.ts";
 
 /** The first message: where the database is, who rents, and which random numbers to use. */
 export type CrowdStart = { readonly url: string; readonly identities: readonly Identity[]; readonly seed: number };

@@ -11,7 +11,7 @@ import { notificationRoutes } from "../../server/src/domains/notifications/route
 import { createWebhookClient, type Resolve } from "../../server/src/domains/notifications/webhooks/client.ts";
 import { testHttp, type TestHttp } from "./http.ts";
 import { ManualClock } from "./manual-clock.ts";
-import type { TestDatabase } from "./postgres.ts";
+import type { TestDatabase } from "./database/postgres.ts";
 
 type Scope = { after(fn: () => Promise<void> | void): void };
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { TestApp } from "./app.ts";
-import type { FakeHost } from "./fake-host.ts";
+import type { FakeHost } from "./hosts/fake-host.ts";
 import type { TestCaller } from "./fixtures.ts";
 import type { TestAnswer } from "./http.ts";
 

@@ -5,8 +5,8 @@ import { createConnection } from "node:net";
 import path from "node:path";
 import { runBerth, type Answer, type Ran } from "./berth.ts";
 import { curl } from "./curl.ts";
-import { aKeyPair, sshClient, type KeyPair, type SshClient } from "./ssh-client.ts";
-import { NO_TRACES, type ThisMachine } from "./this-machine.ts";
+import { aKeyPair, sshClient, type KeyPair, type SshClient } from "./hosts/ssh-client.ts";
+import { NO_TRACES, type ThisMachine } from "./hosts/this-machine.ts";
 import { until } from "./until.ts";
 
 /** An instance's record, as far as tests look at it. */

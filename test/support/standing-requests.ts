@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { TestApp } from "./app.ts";
-import type { FakeHost } from "./fake-host.ts";
+import type { FakeHost } from "./hosts/fake-host.ts";
 import type { TestCaller } from "./fixtures.ts";
 import type { TestAnswer } from "./http.ts";
-import { refreshOffersOf } from "./refresh-offers.ts";
+import { refreshOffersOf } from "./hosts/refresh-offers.ts";
 import { until } from "./until.ts";
 
 const MATCH_LOOP = "match-standing-requests";

@@ -1,6 +1,6 @@
 import type { TestApp } from "./app.ts";
-import type { FakeHost } from "./fake-host.ts";
-import { refreshOffersOf } from "./refresh-offers.ts";
+import type { FakeHost } from "./hosts/fake-host.ts";
+import { refreshOffersOf } from "./hosts/refresh-offers.ts";
 
 /** Has what is stored on this host from now on cost so many dollars per GB and month of 720 hours. */
 export async function chargeForStorage(world: TestApp, host: FakeHost, dollarsPerGbMonth: number): Promise<void> {

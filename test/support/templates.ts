@@ -11,7 +11,7 @@ import { DEFAULT_LIMITS } from "../../server/src/http/rate-limit.ts";
 import { NO_PROXIES } from "../../server/src/http/trusted-proxies.ts";
 import { createHttp } from "../../server/src/http/server.ts";
 import { aCaller, type TestCaller } from "./fixtures.ts";
-import { testDatabase } from "./postgres.ts";
+import { testDatabase } from "./database/postgres.ts";
 
 export type Body = Readonly<Record<string, unknown>>;
 export type Answer = { readonly status: number; readonly body: Body; readonly text: string };

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { order } from "../../agent/test/fixtures.ts";
 import { RealAgent } from "../../agent/test/real-agent.ts";
 import { until } from "../../test/support/until.ts";
-import { workerImage } from "../../test/support/worker-image.ts";
+import { workerImage } from "../../test/support/serverless/worker-image.ts";
 import { authFor, RecordingServer, TOKEN } from "../test/place.ts";
 
 test("a worker in a container reports through its host, serves a signed request, and finishes its requests when it is stopped", async (t) => {

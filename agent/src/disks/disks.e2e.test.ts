@@ -4,7 +4,7 @@ import { chmod, mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promis
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { busyboxImage, docker, removeLabelled } from "../../../test/support/docker.ts";
+import { busyboxImage, docker, removeLabelled } from "../../../test/support/hosts/docker.ts";
 import { until } from "../../../test/support/until.ts";
 import { makeScratch, type Scratch } from "../../test/scratch.ts";
 import { systemClock } from "../base/clock.ts";

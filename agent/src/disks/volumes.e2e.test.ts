@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, before, beforeEach, describe, it } from "node:test";
 import type { DesiredVolume } from "../wire/messages.ts";
-import { busyboxImage, docker } from "../../../test/support/docker.ts";
+import { busyboxImage, docker } from "../../../test/support/hosts/docker.ts";
 import { makeScratch, type Scratch } from "../../test/scratch.ts";
 import { systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";

@@ -1,4 +1,4 @@
-import { busyboxImage, DOCKER_SOCKET, removeLabelled } from "../../../test/support/docker.ts";
+import { busyboxImage, DOCKER_SOCKET, removeLabelled } from "../../../test/support/hosts/docker.ts";
 import { systemClock } from "../base/clock.ts";
 import { CONTRACT_LABEL, testEngineContract } from "../engine/engine.contract.ts";
 import { createDockerEngine } from "./engine.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { busyboxImage, docker, DOCKER_SOCKET, removeLabelled } from "../../../test/support/docker.ts";
+import { busyboxImage, docker, DOCKER_SOCKET, removeLabelled } from "../../../test/support/hosts/docker.ts";
 import { systemClock } from "../base/clock.ts";
 import type { ContainerSpec } from "../engine/engine.ts";
 import { createDockerEngine } from "./engine.ts";

@@ -6,7 +6,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
-import { DOCKER_SOCKET, ensureDocker } from "../../../test/support/docker.ts";
+import { DOCKER_SOCKET, ensureDocker } from "../../../test/support/hosts/docker.ts";
 import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../base/clock.ts";
 import type { PullProgress } from "../engine/engine.ts";

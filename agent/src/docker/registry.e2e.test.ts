@@ -6,7 +6,7 @@ import { createServer as createHttpServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { busyboxImage, docker, DOCKER_SOCKET } from "../../../test/support/docker.ts";
+import { busyboxImage, docker, DOCKER_SOCKET } from "../../../test/support/hosts/docker.ts";
 import { freePort } from "../../../test/support/free-port.ts";
 import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../base/clock.ts";

@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import type { DesiredInstance } from "../wire/messages.ts";
-import { busyboxImage, docker } from "../../../test/support/docker.ts";
-import { mountsBelow } from "../../../test/support/mounts.ts";
+import { busyboxImage, docker } from "../../../test/support/hosts/docker.ts";
+import { mountsBelow } from "../../../test/support/hosts/mounts.ts";
 import { order } from "../../test/fixtures.ts";
 import { RealAgent } from "../../test/real-agent.ts";
 

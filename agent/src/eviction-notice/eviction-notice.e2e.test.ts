@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import type { DesiredInstance, LaunchCommand, Notice } from "../wire/messages.ts";
-import { bareImage, busyboxImage, docker } from "../../../test/support/docker.ts";
+import { bareImage, busyboxImage, docker } from "../../../test/support/hosts/docker.ts";
 import { until } from "../../../test/support/until.ts";
 import { order } from "../../test/fixtures.ts";
 import { RealAgent } from "../../test/real-agent.ts";

@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { busyboxImage, docker, ensureDocker } from "../../../test/support/docker.ts";
+import { busyboxImage, docker, ensureDocker } from "../../../test/support/hosts/docker.ts";
 import { until } from "../../../test/support/until.ts";
 import type { LaunchCommand } from "../wire/messages.ts";
 import { launchOf } from "./launch.ts";

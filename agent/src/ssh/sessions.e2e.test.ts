@@ -5,7 +5,7 @@ import { readFile, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import ssh2 from "ssh2";
-import { docker } from "../../../test/support/docker.ts";
+import { docker } from "../../../test/support/hosts/docker.ts";
 import { until } from "../../../test/support/until.ts";
 import { SshPlace, type Door22 } from "../../test/ssh-place.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import type { TaskAction, TaskProgress, TaskResult } from "../wire/messages.ts";
-import { busyboxImage, docker, DOCKER_SOCKET, removeLabelled } from "../../../test/support/docker.ts";
+import { busyboxImage, docker, DOCKER_SOCKET, removeLabelled } from "../../../test/support/hosts/docker.ts";
 import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../base/clock.ts";
 import { createDockerEngine } from "../docker/engine.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { busyboxImage, docker, removeLabelled } from "../../../test/support/docker.ts";
+import { busyboxImage, docker, removeLabelled } from "../../../test/support/hosts/docker.ts";
 import { collectOutput } from "../engine/program.ts";
 import { createSandbox, FOLDER_PATH, type Sandbox, type SandboxRoot } from "./sandbox.ts";
 

@@ -10,10 +10,10 @@ import type { KeptServers } from "../../../agent/src/link/servers-store.ts";
 import { camelFields } from "../../../agent/src/wire/fields.ts";
 import { parseServerUrl, ServerList } from "../../../protocol/index.ts";
 import { testApp, type TestApp } from "../../../test/support/app.ts";
-import type { FakeHost } from "../../../test/support/fake-host.ts";
-import { aJoinedHost, aJoiner, join } from "../../../test/support/joins.ts";
+import type { FakeHost } from "../../../test/support/hosts/fake-host.ts";
+import { aJoinedHost, aJoiner, join } from "../../../test/support/hosts/joins.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
-import { testDatabase } from "../../../test/support/postgres.ts";
+import { testDatabase } from "../../../test/support/database/postgres.ts";
 
 const urlOf = ({ origin }: TestApp) => `http://${origin}`;
 

@@ -2,12 +2,19 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../test/support/app.ts";
-import { deployed, someCode } from "../../../test/support/deployments.ts";
-import type { FakeHost } from "../../../test/support/fake-host.ts";
+import { deployed, someCode } from "../../../test/support/serverless/deployments.ts";
+import type { FakeHost } from "../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../test/support/fixtures.ts";
 import { rent, show } from "../../../test/support/rentals.ts";
 import { waitFor } from "../../../test/support/standing-requests.ts";
-import { aFleet, anAutoscaler, decideNow, rentUpTo, workersOf, type Fleet } from "../../../test/support/workers.ts";
+import {
+  aFleet,
+  anAutoscaler,
+  decideNow,
+  rentUpTo,
+  workersOf,
+  type Fleet,
+} from "../../../test/support/serverless/workers.ts";
 import { asId, type EndpointGroupId, type WorkerGroupId } from "../base/ids.ts";
 import { resolveLaunch } from "../domains/rental/templates/index.ts";
 

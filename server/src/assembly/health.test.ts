@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { testHttp } from "../../../test/support/http.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
-import { testDatabase } from "../../../test/support/postgres.ts";
+import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { createLog } from "../base/log.ts";
 import { LoopDriver } from "../base/loop-driver.ts";
 import { freeBytesOf, registerHealth } from "./health.ts";

@@ -5,11 +5,11 @@ import { once } from "node:events";
 import { test, type TestContext } from "node:test";
 import { WebSocket, type RawData } from "ws";
 import { soon, testApp } from "../../../test/support/app.ts";
-import type { FakeHost } from "../../../test/support/fake-host.ts";
+import type { FakeHost } from "../../../test/support/hosts/fake-host.ts";
 import { inTransaction } from "../../../test/support/fixtures.ts";
-import { aJoinedHost, aJoiner, join } from "../../../test/support/joins.ts";
+import { aJoinedHost, aJoiner, join } from "../../../test/support/hosts/joins.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
-import { testDatabase } from "../../../test/support/postgres.ts";
+import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { proveServer } from "../domains/servers/index.ts";
 import { startCopyTask } from "../domains/rental/tasks/index.ts";
 

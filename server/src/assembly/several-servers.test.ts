@@ -8,8 +8,8 @@ import { instanceCreate, instanceShow } from "../../../sdk/src/operations.ts";
 import { soon, testApp, type TestApp } from "../../../test/support/app.ts";
 import type { TestCaller } from "../../../test/support/fixtures.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
-import { askLogs, fetchResult, resultPath } from "../../../test/support/host-tasks.ts";
-import { testDatabase } from "../../../test/support/postgres.ts";
+import { askLogs, fetchResult, resultPath } from "../../../test/support/hosts/host-tasks.ts";
+import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { destroy, rent, setState, show, stored } from "../../../test/support/rentals.ts";
 
 const SNAPSHOT = { personal_repo: "me/app", container_registry: "r.example:5000", pause: "false" };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { sql } from "kysely";
-import { testDatabase } from "../../../test/support/postgres.ts";
+import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { bigints, integers, jsons, texts, timestamps } from "./arrays.ts";
 
 const MAX_BIGINT = 2n ** 63n - 1n;

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { sql } from "kysely";
-import { aFactKeeper } from "../../../test/support/facts.ts";
-import { testDatabase } from "../../../test/support/postgres.ts";
+import { aFactKeeper } from "../../../test/support/database/facts.ts";
+import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { createLog } from "../base/log.ts";
 import { connect } from "./connect.ts";
 

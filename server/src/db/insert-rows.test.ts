@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inTransaction, aUser } from "../../../test/support/fixtures.ts";
-import { testDatabase } from "../../../test/support/postgres.ts";
+import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { insertRows } from "./insert-rows.ts";
 
 test("rows arrive as they were given: bytes, bigints, dates, nulls, and defaults for what is not named", async (t) => {

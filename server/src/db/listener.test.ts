@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, connect as connectSocket, type AddressInfo, type Socket } from "node:net";
 import { test } from "node:test";
-import { testDatabase } from "../../../test/support/postgres.ts";
+import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
 import { listen } from "./listener.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
-import { emptyTestDatabase, testDatabase, type TestDatabase } from "../../../test/support/postgres.ts";
+import { emptyTestDatabase, testDatabase, type TestDatabase } from "../../../test/support/database/postgres.ts";
 import { systemClock } from "../base/clock.ts";
 import { migrate, MigrationError } from "./migrate.ts";
 

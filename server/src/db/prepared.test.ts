@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
-import { testDatabase } from "../../../test/support/postgres.ts";
+import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { StatementNames } from "./prepared.ts";
 
 test("a statement is prepared when it comes again and again, always under its one name", () => {

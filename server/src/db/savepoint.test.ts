@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
 import { aUser, inTransaction } from "../../../test/support/fixtures.ts";
-import { testDatabase } from "../../../test/support/postgres.ts";
+import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { inSavepoint } from "./savepoint.ts";
 
 test("a part that fails takes back its own writes and wishes only, and the transaction goes on", async (t) => {

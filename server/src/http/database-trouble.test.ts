@@ -3,11 +3,11 @@ import { after, test } from "node:test";
 import { sql } from "kysely";
 import { aCaller } from "../../../test/support/fixtures.ts";
 import { testHttp } from "../../../test/support/http.ts";
-import { testDatabase } from "../../../test/support/postgres.ts";
+import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { createLog } from "../base/log.ts";
 import { connect } from "../db/connect.ts";
 import type { HttpScope } from "./server.ts";
-import { aFactKeeper } from "../../../test/support/facts.ts";
+import { aFactKeeper } from "../../../test/support/database/facts.ts";
 
 const { database } = await testDatabase();
 const { secret } = await aCaller(database);

@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import { aCaller, aKey, inTransaction } from "../../../test/support/fixtures.ts";
 import { NO_LIMITS, testHttp } from "../../../test/support/http.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
-import { testDatabase } from "../../../test/support/postgres.ts";
+import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { until } from "../../../test/support/until.ts";
 import { registerDocs } from "./docs.ts";
 import { asParameters } from "../base/access.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { aCaller, inTransaction } from "../../../test/support/fixtures.ts";
-import { testDatabase } from "../../../test/support/postgres.ts";
+import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { AppError, invalid } from "../base/errors.ts";
 import type { ApiKeyId } from "../base/ids.ts";
 import { onceEach, type Repeatable } from "../db/idempotency.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../test/support/app.ts";
 import { aCaller, inTransaction, type TestCaller } from "../../../../test/support/fixtures.ts";
-import { aJoinedHost, aJoiner, join } from "../../../../test/support/joins.ts";
+import { aJoinedHost, aJoiner, join } from "../../../../test/support/hosts/joins.ts";
 import { listOpenPayoutHolds, releasePayoutHold } from "../../domains/money/payments/index.ts";
 import { payoutDoubtLoop } from "./payout-doubt.ts";
 

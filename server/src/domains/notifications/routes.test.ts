@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aCaller, inTransaction } from "../../../../test/support/fixtures.ts";
 import { notificationsHttp } from "../../../../test/support/notifications.ts";
-import { testDatabase } from "../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../test/support/database/postgres.ts";
 import { NOTIFICATION_TYPES } from "./rules/notification-types.ts";
 import { postNotifications, postWantedNotifications } from "./notification-store.ts";
 

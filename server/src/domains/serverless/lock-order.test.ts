@@ -11,7 +11,7 @@ import {
   rentUpTo,
   sentencesOf,
   workersOf,
-} from "../../../../test/support/workers.ts";
+} from "../../../../test/support/serverless/workers.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { recordEvents } from "./autoscaling/event-store.ts";
 import { failWorker } from "./autoscaling/failure-service.ts";

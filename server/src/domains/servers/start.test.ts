@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test, type TestContext } from "node:test";
 import { ManualClock } from "../../../../test/support/manual-clock.ts";
-import { testDatabase } from "../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../test/support/database/postgres.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
 import {
   admitStart,

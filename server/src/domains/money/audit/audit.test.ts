@@ -5,10 +5,10 @@ import { nanos } from "../../../base/money.ts";
 import { creditOf, earningsOf, FEES, postTransfers } from "../ledger/index.ts";
 import { PAYOUTS, STRIPE } from "../ledger/for-payments.ts";
 import { putCap } from "../ledger/for-limits.ts";
-import { auditWorld, HOUR_MS, passHour, type AuditWorld } from "../../../../../test/support/audit-world.ts";
+import { auditWorld, HOUR_MS, passHour, type AuditWorld } from "../../../../../test/support/money/audit-world.ts";
 import { insertPayout } from "../payments/payouts/payout-store.ts";
-import { differencesIn } from "../../../../../test/support/audit-differences.ts";
-import { addUpDays, aReturn } from "../../../../../test/support/audit-rows.ts";
+import { differencesIn } from "../../../../../test/support/money/audit-differences.ts";
+import { addUpDays, aReturn } from "../../../../../test/support/money/audit-rows.ts";
 import { audit } from "./audit-service.ts";
 import type { CheckName } from "./rules/difference.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { differencesIn } from "../../../../../test/support/audit-differences.ts";
-import { auditWorld, HOUR_MS } from "../../../../../test/support/audit-world.ts";
+import { differencesIn } from "../../../../../test/support/money/audit-differences.ts";
+import { auditWorld, HOUR_MS } from "../../../../../test/support/money/audit-world.ts";
 
 test("a charge line is checked against the terms of its time, although the price changed later", async (t) => {
   const world = await auditWorld(t);

@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { auditWorld, HOUR_MS } from "../../../../../test/support/audit-world.ts";
-import { aCorrection, aPayment, someDocuments } from "../../../../../test/support/tampering.ts";
-import { bySql, differencesIn, testTamperings, type Tampering } from "../../../../../test/support/tampering-tests.ts";
+import { auditWorld, HOUR_MS } from "../../../../../test/support/money/audit-world.ts";
+import { aCorrection, aPayment, someDocuments } from "../../../../../test/support/money/tampering.ts";
+import {
+  bySql,
+  differencesIn,
+  testTamperings,
+  type Tampering,
+} from "../../../../../test/support/money/tampering-tests.ts";
 import { issueCreditNotes } from "../invoices/account-documents/credit-note-service.ts";
 import { UNNAMED_SELLER } from "../invoices/index.ts";
 

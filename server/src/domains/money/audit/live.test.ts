@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { listedHost, pass, prepay } from "../../../../../test/support/contracts.ts";
-import { refreshOffersOf } from "../../../../../test/support/refresh-offers.ts";
+import { listedHost, pass, prepay } from "../../../../../test/support/money/contracts.ts";
+import { refreshOffersOf } from "../../../../../test/support/hosts/refresh-offers.ts";
 import { destroy, rentAndRun, setState } from "../../../../../test/support/rentals.ts";
 import { audit, auditAndCheckpoint } from "./audit-service.ts";
 

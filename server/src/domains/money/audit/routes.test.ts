@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { auditWorld } from "../../../../../test/support/audit-world.ts";
+import { auditWorld } from "../../../../../test/support/money/audit-world.ts";
 import { createLog } from "../../../base/log.ts";
 import { AuditDesk } from "./audit-desk.ts";
 import { CHECK_NAMES } from "./rules/difference.ts";

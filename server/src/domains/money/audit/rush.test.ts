@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { assertLines } from "../../../../../test/support/charges.ts";
-import { listedHost, prepay } from "../../../../../test/support/contracts.ts";
-import type { FakeHost } from "../../../../../test/support/fake-host.ts";
+import { assertLines } from "../../../../../test/support/money/charges.ts";
+import { listedHost, prepay } from "../../../../../test/support/money/contracts.ts";
+import type { FakeHost } from "../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
 import { changeBid, destroy, rentAndRun, setState } from "../../../../../test/support/rentals.ts";
 import { settleDue } from "../charging/index.ts";

@@ -5,7 +5,7 @@ import { followFreezes, insertFreeze } from "../../people/accounts/for-freezes.t
 import { deleteCap } from "../ledger/for-limits.ts";
 import { nanos } from "../../../base/money.ts";
 import { placePayoutHold, takeBackEarnings } from "../payments/index.ts";
-import { auditWorld, type AuditWorld } from "../../../../../test/support/audit-world.ts";
+import { auditWorld, type AuditWorld } from "../../../../../test/support/money/audit-world.ts";
 import {
   aCap,
   aGrant,
@@ -19,8 +19,13 @@ import {
   forgeTransfer,
   removeTransfer,
   settlePayout,
-} from "../../../../../test/support/tampering.ts";
-import { bySql, differencesIn, testTamperings, type Tampering } from "../../../../../test/support/tampering-tests.ts";
+} from "../../../../../test/support/money/tampering.ts";
+import {
+  bySql,
+  differencesIn,
+  testTamperings,
+  type Tampering,
+} from "../../../../../test/support/money/tampering-tests.ts";
 
 const TAMPERINGS: readonly Tampering[] = [
   {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { settleNow } from "../../../../../test/support/charges.ts";
-import { listedHost, pass } from "../../../../../test/support/contracts.ts";
+import { settleNow } from "../../../../../test/support/money/charges.ts";
+import { listedHost, pass } from "../../../../../test/support/money/contracts.ts";
 import { rentAndRun, stored } from "../../../../../test/support/rentals.ts";
 
 const MINUTE_MS = 60_000;

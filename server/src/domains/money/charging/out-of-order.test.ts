@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { linesOf, settleNow } from "../../../../../test/support/charges.ts";
-import type { FakeHost } from "../../../../../test/support/fake-host.ts";
+import { linesOf, settleNow } from "../../../../../test/support/money/charges.ts";
+import type { FakeHost } from "../../../../../test/support/hosts/fake-host.ts";
 import { changeBid, rentAndRun, setState } from "../../../../../test/support/rentals.ts";
 
 const SECOND = 1000;

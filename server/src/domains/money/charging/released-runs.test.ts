@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { linesOf, settleNow } from "../../../../../test/support/charges.ts";
-import { HOUR_MS, listedHost } from "../../../../../test/support/contracts.ts";
-import type { FakeHost } from "../../../../../test/support/fake-host.ts";
+import { linesOf, settleNow } from "../../../../../test/support/money/charges.ts";
+import { HOUR_MS, listedHost } from "../../../../../test/support/money/contracts.ts";
+import type { FakeHost } from "../../../../../test/support/hosts/fake-host.ts";
 import { destroy, reboot, rentAndRun, setState, stored } from "../../../../../test/support/rentals.ts";
 import { audit } from "../audit/audit-service.ts";
 

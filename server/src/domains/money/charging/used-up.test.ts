@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { creditOfUser, testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { linesOf } from "../../../../../test/support/charges.ts";
-import { listedHost } from "../../../../../test/support/contracts.ts";
-import type { FakeHost } from "../../../../../test/support/fake-host.ts";
+import { linesOf } from "../../../../../test/support/money/charges.ts";
+import { listedHost } from "../../../../../test/support/money/contracts.ts";
+import type { FakeHost } from "../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
 import { rentAndRun, show } from "../../../../../test/support/rentals.ts";
 

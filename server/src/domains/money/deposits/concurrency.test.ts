@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp } from "../../../../../test/support/app.ts";
-import { assertLines } from "../../../../../test/support/charges.ts";
-import { DAY_MS, HOUR_MS, listedHost, pass, prepay } from "../../../../../test/support/contracts.ts";
-import { listMachine, ofMachine } from "../../../../../test/support/hosting.ts";
+import { assertLines } from "../../../../../test/support/money/charges.ts";
+import { DAY_MS, HOUR_MS, listedHost, pass, prepay } from "../../../../../test/support/money/contracts.ts";
+import { listMachine, ofMachine } from "../../../../../test/support/hosts/hosting.ts";
 import { changeBid, destroy, rentAndRun } from "../../../../../test/support/rentals.ts";
 
 const LOOPS = [

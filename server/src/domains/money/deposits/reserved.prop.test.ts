@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { creditOfUser, testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { assertLines, settleNow } from "../../../../../test/support/charges.ts";
-import { depositBalance, listedHost, pass, prepay } from "../../../../../test/support/contracts.ts";
-import type { FakeHost } from "../../../../../test/support/fake-host.ts";
+import { assertLines, settleNow } from "../../../../../test/support/money/charges.ts";
+import { depositBalance, listedHost, pass, prepay } from "../../../../../test/support/money/contracts.ts";
+import type { FakeHost } from "../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
 import { destroy, rent, setState } from "../../../../../test/support/rentals.ts";
 

@@ -3,8 +3,15 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { creditOfUser, testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { settleNow } from "../../../../../test/support/charges.ts";
-import { DAY_MS, depositBalance, HOUR_MS, listedHost, pass, prepay } from "../../../../../test/support/contracts.ts";
+import { settleNow } from "../../../../../test/support/money/charges.ts";
+import {
+  DAY_MS,
+  depositBalance,
+  HOUR_MS,
+  listedHost,
+  pass,
+  prepay,
+} from "../../../../../test/support/money/contracts.ts";
 import { destroy, rent, rentAndRun, setState, show, stored } from "../../../../../test/support/rentals.ts";
 import { asId, type InstanceId } from "../../../base/ids.ts";
 import { withTransaction } from "../../../db/transaction.ts";

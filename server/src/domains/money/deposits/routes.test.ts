@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp } from "../../../../../test/support/app.ts";
-import { depositBalance, listedHost, prepay } from "../../../../../test/support/contracts.ts";
+import { depositBalance, listedHost, prepay } from "../../../../../test/support/money/contracts.ts";
 import { destroy, rentAndRun } from "../../../../../test/support/rentals.ts";
 
 test("invalid amounts are refused by the name of the field", async (t) => {

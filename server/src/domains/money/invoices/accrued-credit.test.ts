@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { creditOfUser, giveCredit, NO_CEILINGS, testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { listedHost, prepay } from "../../../../../test/support/contracts.ts";
+import { listedHost, prepay } from "../../../../../test/support/money/contracts.ts";
 import { aCaller, type TestCaller } from "../../../../../test/support/fixtures.ts";
 import { rentAndRun } from "../../../../../test/support/rentals.ts";
 import { ask } from "../../../../../test/support/teams.ts";

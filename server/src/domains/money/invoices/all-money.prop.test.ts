@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { postCharges } from "../../../../../test/support/charge-lines.ts";
-import { grantOf, makeUsers, transferOf } from "../../../../../test/support/ledger.ts";
-import { testDatabase } from "../../../../../test/support/postgres.ts";
+import { postCharges } from "../../../../../test/support/money/charge-lines.ts";
+import { grantOf, makeUsers, transferOf } from "../../../../../test/support/money/ledger.ts";
+import { testDatabase } from "../../../../../test/support/database/postgres.ts";
 import { systemClock, type Clock } from "../../../base/clock.ts";
 import { asId, type InstanceId, type UserId } from "../../../base/ids.ts";
 import { NANOS_PER_DOLLAR } from "../../../base/money.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../../../../../test/support/fixtures.ts";
-import { postCharges } from "../../../../../test/support/charge-lines.ts";
-import { grantOf, transferOf } from "../../../../../test/support/ledger.ts";
-import { testDatabase } from "../../../../../test/support/postgres.ts";
+import { postCharges } from "../../../../../test/support/money/charge-lines.ts";
+import { grantOf, transferOf } from "../../../../../test/support/money/ledger.ts";
+import { testDatabase } from "../../../../../test/support/database/postgres.ts";
 import { serveRoutes } from "../../../../../test/support/serve.ts";
 import { systemClock, type Clock } from "../../../base/clock.ts";
 import { NANOS_PER_DOLLAR } from "../../../base/money.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp } from "../../../../../test/support/app.ts";
-import { DAY_MS, HOUR_MS, listedHost, pass, prepay } from "../../../../../test/support/contracts.ts";
+import { DAY_MS, HOUR_MS, listedHost, pass, prepay } from "../../../../../test/support/money/contracts.ts";
 import { ManualClock } from "../../../../../test/support/manual-clock.ts";
 import { aCaller } from "../../../../../test/support/fixtures.ts";
 import { destroy, rentAndRun } from "../../../../../test/support/rentals.ts";

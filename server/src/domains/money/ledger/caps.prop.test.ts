@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { grantOf, makeUsers, transferOf } from "../../../../../test/support/ledger.ts";
+import { grantOf, makeUsers, transferOf } from "../../../../../test/support/money/ledger.ts";
 import { ManualClock } from "../../../../../test/support/manual-clock.ts";
-import { testDatabase } from "../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../test/support/database/postgres.ts";
 import type { LedgerCapId, UserId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";

@@ -4,15 +4,15 @@ import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { inTransaction, makeFundedUser, makeUsers, transferOf } from "../../../../../test/support/ledger.ts";
-import { testDatabase } from "../../../../../test/support/postgres.ts";
-import { loadAmount } from "../../../../../test/support/transfer-load.ts";
+import { inTransaction, makeFundedUser, makeUsers, transferOf } from "../../../../../test/support/money/ledger.ts";
+import { testDatabase } from "../../../../../test/support/database/postgres.ts";
+import { loadAmount } from "../../../../../test/support/money/transfer-load.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { nanos } from "../../../base/money.ts";
 import { auditLedger, balanceOf, createTransferPoster, creditOf, placeHold, postTransfers } from "./index.ts";
 import { releaseHold } from "./index.ts";
 
-const LOAD = path.join(import.meta.dirname, "../../../../../test/support/transfer-load.ts");
+const LOAD = path.join(import.meta.dirname, "../../../../../test/support/money/transfer-load.ts");
 /** The application name by which PostgreSQL knows the connections of the process that is killed. */
 const LOAD_NAME = "transfer-load";
 

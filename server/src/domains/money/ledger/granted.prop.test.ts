@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { grantOf, inTransaction, makeUsers, transferOf } from "../../../../../test/support/ledger.ts";
-import { testDatabase } from "../../../../../test/support/postgres.ts";
+import { grantOf, inTransaction, makeUsers, transferOf } from "../../../../../test/support/money/ledger.ts";
+import { testDatabase } from "../../../../../test/support/database/postgres.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { nanos } from "../../../base/money.ts";
 import { grantedPart } from "./granted.ts";

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { grantOf, inTransaction, makeFundedUser, makeUsers, transferOf } from "../../../../../test/support/ledger.ts";
+import {
+  grantOf,
+  inTransaction,
+  makeFundedUser,
+  makeUsers,
+  transferOf,
+} from "../../../../../test/support/money/ledger.ts";
 import { ManualClock } from "../../../../../test/support/manual-clock.ts";
-import { testDatabase } from "../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../test/support/database/postgres.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { nanos } from "../../../base/money.ts";
 import {

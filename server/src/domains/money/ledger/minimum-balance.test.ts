@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inTransaction, makeFundedUser, makeUsers, transferOf } from "../../../../../test/support/ledger.ts";
-import { testDatabase } from "../../../../../test/support/postgres.ts";
+import { inTransaction, makeFundedUser, makeUsers, transferOf } from "../../../../../test/support/money/ledger.ts";
+import { testDatabase } from "../../../../../test/support/database/postgres.ts";
 import { nanos } from "../../../base/money.ts";
 import { auditLedger, balanceOf, creditOf, depositOf, earningsOf, LOSSES, placeHold, postTransfers } from "./index.ts";
 import { setMinimumBalance } from "./for-limits.ts";

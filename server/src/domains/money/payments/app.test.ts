@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inTransaction } from "../../../../../test/support/fixtures.ts";
-import { transferOf } from "../../../../../test/support/ledger.ts";
+import { transferOf } from "../../../../../test/support/money/ledger.ts";
 import { testApp } from "../../../../../test/support/app.ts";
-import { StripeServer } from "../../../../../test/support/stripe-server.ts";
+import { StripeServer } from "../../../../../test/support/money/stripe-server.ts";
 import { earningsOf, ISSUANCE, postTransfer } from "../ledger/index.ts";
 import { NO_PAYMENTS, setFeeRate } from "./for-assembly.ts";
 

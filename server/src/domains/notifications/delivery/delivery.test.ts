@@ -9,7 +9,7 @@ import {
   type Notifications,
   type ReceivedCall,
 } from "../../../../../test/support/notifications.ts";
-import { testDatabase } from "../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../test/support/database/postgres.ts";
 import { until } from "../../../../../test/support/until.ts";
 import { markUserDeleted } from "../../people/accounts/users/store.ts";
 import { withTransaction } from "../../../db/transaction.ts";

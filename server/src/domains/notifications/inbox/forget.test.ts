@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aCaller } from "../../../../../test/support/fixtures.ts";
 import { aReceiver, notificationsHttp } from "../../../../../test/support/notifications.ts";
-import { testDatabase } from "../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../test/support/database/postgres.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { notificationLoops } from "../loops.ts";
 import { postNotifications } from "../notification-store.ts";

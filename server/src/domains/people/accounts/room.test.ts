@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inTransaction } from "../../../../../test/support/fixtures.ts";
 import { testApp } from "../../../../../test/support/app.ts";
-import { put, someCode } from "../../../../../test/support/deployments.ts";
+import { put, someCode } from "../../../../../test/support/serverless/deployments.ts";
 
 test("an account has a limited number of keys, templates, join tokens and subaccounts, also with concurrent requests", async (t) => {
   const app = await testApp(t);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { listedHost } from "../../../../../test/support/contracts.ts";
+import { listedHost } from "../../../../../test/support/money/contracts.ts";
 import { aCaller, inTransaction, type TestCaller } from "../../../../../test/support/fixtures.ts";
 import type { TestAnswer } from "../../../../../test/support/http.ts";
 import { askFor, destroy, history, rent, rentAndRun, setState, stored } from "../../../../../test/support/rentals.ts";

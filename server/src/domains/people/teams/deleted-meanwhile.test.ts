@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { listedHost } from "../../../../../test/support/contracts.ts";
+import { listedHost } from "../../../../../test/support/money/contracts.ts";
 import { aCaller, inTransaction } from "../../../../../test/support/fixtures.ts";
 import { aTeam, ask, done } from "../../../../../test/support/teams.ts";
 import { until } from "../../../../../test/support/until.ts";

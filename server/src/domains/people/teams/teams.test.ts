@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { creditOfUser, giveCredit, testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { listedHost } from "../../../../../test/support/contracts.ts";
+import { listedHost } from "../../../../../test/support/money/contracts.ts";
 import { inTransaction, type TestCaller } from "../../../../../test/support/fixtures.ts";
 import { aTeam, ask, done, join } from "../../../../../test/support/teams.ts";
 import { until } from "../../../../../test/support/until.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { aCaller, inTransaction } from "../../../../../test/support/fixtures.ts";
-import { testDatabase } from "../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../test/support/database/postgres.ts";
 import { compileFilter, compileSort } from "../../../base/filters/compile-filter.ts";
 import { STRICT_FILTERS, parseFilters } from "../../../base/filters/parse-filters.ts";
 import { TEMPLATE_COLUMNS, isTemplateColumn } from "./columns.ts";

@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { soon, testApp } from "../../../../../test/support/app.ts";
-import { aFleet, anAutoscaler, decideNow, orders, sentencesOf } from "../../../../../test/support/workers.ts";
+import {
+  aFleet,
+  anAutoscaler,
+  decideNow,
+  orders,
+  sentencesOf,
+} from "../../../../../test/support/serverless/workers.ts";
 
 const secret = randomBytes(32);
 const NOT_NEEDED = () => Promise.reject(new Error("there is nothing to rent"));

@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import type { FakeHost } from "../../../../../test/support/fake-host.ts";
+import type { FakeHost } from "../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
-import { refreshOffersOf } from "../../../../../test/support/refresh-offers.ts";
+import { refreshOffersOf } from "../../../../../test/support/hosts/refresh-offers.ts";
 import {
   aFleet,
   anAutoscaler,
@@ -16,7 +16,7 @@ import {
   sentencesOf,
   workersOf,
   type Fleet,
-} from "../../../../../test/support/workers.ts";
+} from "../../../../../test/support/serverless/workers.ts";
 import type { Database } from "../../../db/connect.ts";
 import { searchOffers } from "../../supply/market/for-assembly.ts";
 import { decide } from "./rules/decide.ts";

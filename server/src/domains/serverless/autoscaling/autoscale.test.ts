@@ -13,7 +13,7 @@ import {
   sayStatus,
   sentencesOf,
   workersOf,
-} from "../../../../../test/support/workers.ts";
+} from "../../../../../test/support/serverless/workers.ts";
 import type { Action, Situation } from "./rules/types.ts";
 
 const secret = randomBytes(32);

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { testApp } from "../../../../../test/support/app.ts";
-import { aFleet, anAutoscaler, decideNow, orders, rentUpTo, sentencesOf } from "../../../../../test/support/workers.ts";
+import {
+  aFleet,
+  anAutoscaler,
+  decideNow,
+  orders,
+  rentUpTo,
+  sentencesOf,
+} from "../../../../../test/support/serverless/workers.ts";
 import { searchOffers } from "../../supply/market/for-assembly.ts";
 import { decide } from "./rules/decide.ts";
 import type { OfferView } from "./rules/types.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp } from "../../../../../test/support/app.ts";
-import { aFleet, sentencesOf } from "../../../../../test/support/workers.ts";
+import { aFleet, sentencesOf } from "../../../../../test/support/serverless/workers.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { listEvents, recordEvents } from "./event-store.ts";
 import { autoscaleLoops } from "./loops.ts";

@@ -10,7 +10,7 @@ import {
   someCode,
   upload,
   versionsOf,
-} from "../../../../../test/support/deployments.ts";
+} from "../../../../../test/support/serverless/deployments.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
 import {
   anAutoscaler,
@@ -20,9 +20,9 @@ import {
   rentUpTo,
   sayStatus,
   workersOf,
-} from "../../../../../test/support/workers.ts";
+} from "../../../../../test/support/serverless/workers.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { stubbornInstances } from "../../../../../test/support/stubborn-instances.ts";
+import { stubbornInstances } from "../../../../../test/support/database/stubborn-instances.ts";
 import { retryWorkerRemoval } from "../workers/retry-removal-loop.ts";
 import { removeOwnDeployment } from "./deployment-service.ts";
 import type { Action } from "../autoscaling/rules/types.ts";

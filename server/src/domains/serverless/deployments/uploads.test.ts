@@ -12,8 +12,8 @@ import {
   upload,
   versionsOf,
   type TestCode,
-} from "../../../../../test/support/deployments.ts";
-import { CONTENT_BIT, SPELLING_BIT, turnLastBit } from "../../../../../test/support/last-bits.ts";
+} from "../../../../../test/support/serverless/deployments.ts";
+import { CONTENT_BIT, SPELLING_BIT, turnLastBit } from "../../../../../test/support/money/last-bits.ts";
 
 const PIECE = 1024 * 1024;
 

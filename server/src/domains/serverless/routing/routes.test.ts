@@ -3,7 +3,7 @@ import { createVerify, randomBytes } from "node:crypto";
 import { test, type TestContext } from "node:test";
 import { asId, type EndpointGroupId, type InstanceId } from "../../../base/ids.ts";
 import { withTransaction } from "../../../db/transaction.ts";
-import { aMachine, anInstanceRow } from "../../../../../test/support/machines.ts";
+import { aMachine, anInstanceRow } from "../../../../../test/support/hosts/machines.ts";
 import { soon, testApp, type TestApp } from "../../../../../test/support/app.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
 import { takeRequestNumbers } from "./route-store.ts";

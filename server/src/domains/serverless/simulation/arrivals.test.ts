@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NOW_MS } from "../../../../../test/support/situations.ts";
+import { NOW_MS } from "../../../../../test/support/serverless/situations.ts";
 import { arrivalsOf } from "./arrivals.ts";
 
 test("traffic by the second becomes requests of the same number and load, in order", () => {

@@ -3,7 +3,14 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
-import { aFleet, anAutoscaler, bringUp, decideNow, rentUpTo, workersOf } from "../../../../../test/support/workers.ts";
+import {
+  aFleet,
+  anAutoscaler,
+  bringUp,
+  decideNow,
+  rentUpTo,
+  workersOf,
+} from "../../../../../test/support/serverless/workers.ts";
 import { readPast } from "./span.ts";
 
 const worker = { perf: 100, price_per_hour: 1, storage_per_hour: 0.01, first_start_s: 120, warm_start_s: 20 };

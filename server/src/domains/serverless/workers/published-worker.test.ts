@@ -10,7 +10,7 @@ import {
   rentUpTo,
   sentencesOf,
   workersOf,
-} from "../../../../../test/support/workers.ts";
+} from "../../../../../test/support/serverless/workers.ts";
 
 const secret = randomBytes(32);
 

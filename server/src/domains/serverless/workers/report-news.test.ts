@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { testApp } from "../../../../../test/support/app.ts";
-import { aFleet, anAutoscaler, decideNow, rentUpTo, workersOf } from "../../../../../test/support/workers.ts";
+import {
+  aFleet,
+  anAutoscaler,
+  decideNow,
+  rentUpTo,
+  workersOf,
+} from "../../../../../test/support/serverless/workers.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { recordNews } from "./report-news-service.ts";
 import { readReport } from "./rules/worker-report.ts";

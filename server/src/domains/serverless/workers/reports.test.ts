@@ -12,7 +12,7 @@ import {
   sayStatus,
   sentencesOf,
   workersOf,
-} from "../../../../../test/support/workers.ts";
+} from "../../../../../test/support/serverless/workers.ts";
 import { WorkerReports } from "./reports-service.ts";
 import { readReport, readSpeaker } from "./rules/worker-report.ts";
 

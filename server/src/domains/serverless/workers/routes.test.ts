@@ -12,7 +12,7 @@ import {
   sayStatus,
   workersOf,
   type Fleet,
-} from "../../../../../test/support/workers.ts";
+} from "../../../../../test/support/serverless/workers.ts";
 
 const secret = randomBytes(32);
 

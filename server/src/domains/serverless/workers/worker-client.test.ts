@@ -5,7 +5,7 @@ import { createServer as createPlainServer, type Server } from "node:http";
 import { createServer } from "node:https";
 import { test, type TestContext } from "node:test";
 import { ManualClock } from "../../../../../test/support/manual-clock.ts";
-import { recordingWorker, type Behaviour } from "../../../../../test/support/recording-worker.ts";
+import { recordingWorker, type Behaviour } from "../../../../../test/support/serverless/recording-worker.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { updateTeller } from "./worker-call.ts";
 import { asId, type InstanceId } from "../../../base/ids.ts";

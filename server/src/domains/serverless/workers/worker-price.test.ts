@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import type { FakeHost } from "../../../../../test/support/fake-host.ts";
+import type { FakeHost } from "../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
-import { listMachine } from "../../../../../test/support/hosting.ts";
+import { listMachine } from "../../../../../test/support/hosts/hosting.ts";
 import {
   aFleet,
   anAutoscaler,
@@ -12,7 +12,7 @@ import {
   sentencesOf,
   workersOf,
   type Fleet,
-} from "../../../../../test/support/workers.ts";
+} from "../../../../../test/support/serverless/workers.ts";
 import { decide } from "../autoscaling/rules/decide.ts";
 
 const secret = randomBytes(32);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { creditOfUser, testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { settleNow } from "../../../../../test/support/charges.ts";
-import { prepay } from "../../../../../test/support/contracts.ts";
-import type { FakeHost } from "../../../../../test/support/fake-host.ts";
+import { settleNow } from "../../../../../test/support/money/charges.ts";
+import { prepay } from "../../../../../test/support/money/contracts.ts";
+import type { FakeHost } from "../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
-import { machineRecord, ofMachine } from "../../../../../test/support/hosting.ts";
+import { machineRecord, ofMachine } from "../../../../../test/support/hosts/hosting.ts";
 import { changeBid, destroy, rent, rentAndRun, setState, show, stored } from "../../../../../test/support/rentals.ts";
 
 async function aHost(t: Parameters<typeof testApp>[0], gpus = 2) {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import type { FakeHost } from "../../../../../test/support/fake-host.ts";
+import type { FakeHost } from "../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
-import { listMachine, machineRecord, ofMachine } from "../../../../../test/support/hosting.ts";
+import { listMachine, machineRecord, ofMachine } from "../../../../../test/support/hosts/hosting.ts";
 import { askFor, rent, rentAndRun, show, stored } from "../../../../../test/support/rentals.ts";
 
 const DAY_S = 86_400;

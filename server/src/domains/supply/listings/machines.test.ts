@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { settleNow } from "../../../../../test/support/charges.ts";
-import { listedHost, pass } from "../../../../../test/support/contracts.ts";
+import { settleNow } from "../../../../../test/support/money/charges.ts";
+import { listedHost, pass } from "../../../../../test/support/money/contracts.ts";
 import { inTransaction, type TestCaller } from "../../../../../test/support/fixtures.ts";
-import { listMachine, machineRecord, ofMachine } from "../../../../../test/support/hosting.ts";
+import { listMachine, machineRecord, ofMachine } from "../../../../../test/support/hosts/hosting.ts";
 import { destroy, rentAndRun } from "../../../../../test/support/rentals.ts";
 import { parseDollars } from "../../../base/money.ts";
 import { setEarningsRules, setFeeRate } from "../../money/payments/for-assembly.ts";

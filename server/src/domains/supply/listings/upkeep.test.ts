@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import type { FakeHost } from "../../../../../test/support/fake-host.ts";
+import type { FakeHost } from "../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
-import { listMachine, machineRecord, ofMachine } from "../../../../../test/support/hosting.ts";
-import { aJoinedHost, aJoiner, join } from "../../../../../test/support/joins.ts";
+import { listMachine, machineRecord, ofMachine } from "../../../../../test/support/hosts/hosting.ts";
+import { aJoinedHost, aJoiner, join } from "../../../../../test/support/hosts/joins.ts";
 import { history, rent, rentAndRun, show, stored } from "../../../../../test/support/rentals.ts";
 
 const HOUR_S = 3600;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aUser, inTransaction } from "../../../../../test/support/fixtures.ts";
 import { testApp } from "../../../../../test/support/app.ts";
-import { aMachine } from "../../../../../test/support/machines.ts";
+import { aMachine } from "../../../../../test/support/hosts/machines.ts";
 import { MARKET_CHANNEL } from "../hosts/for-assembly.ts";
 import { notifyMachines } from "../hosts/for-instances.ts";
 import { refreshOffers } from "./index.ts";

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { testApp } from "../../../../../test/support/app.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
-import { listMachine } from "../../../../../test/support/hosting.ts";
-import { anotherShop, type Shop } from "../../../../../test/support/price-promise.ts";
+import { listMachine } from "../../../../../test/support/hosts/hosting.ts";
+import { anotherShop, type Shop } from "../../../../../test/support/money/price-promise.ts";
 import { AppError } from "../../../base/errors.ts";
 import type { OfferRecord } from "./for-assembly.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import type { FakeHost } from "../../../../../test/support/fake-host.ts";
+import type { FakeHost } from "../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
-import { listMachine } from "../../../../../test/support/hosting.ts";
-import { anotherShop } from "../../../../../test/support/price-promise.ts";
+import { listMachine } from "../../../../../test/support/hosts/hosting.ts";
+import { anotherShop } from "../../../../../test/support/money/price-promise.ts";
 import { rentAndRun, setState, show } from "../../../../../test/support/rentals.ts";
 
 async function aMarket(t: Parameters<typeof testApp>[0], gpus = 2) {

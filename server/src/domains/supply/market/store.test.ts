@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aUser } from "../../../../../test/support/fixtures.ts";
-import { aMachine, anInstanceRow } from "../../../../../test/support/machines.ts";
-import { testDatabase } from "../../../../../test/support/postgres.ts";
+import { aMachine, anInstanceRow } from "../../../../../test/support/hosts/machines.ts";
+import { testDatabase } from "../../../../../test/support/database/postgres.ts";
 import type { InstanceId } from "../../../base/ids.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { systemClock } from "../../../base/clock.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { testDatabase } from "../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../test/support/database/postgres.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { keepSamples } from "./service.ts";

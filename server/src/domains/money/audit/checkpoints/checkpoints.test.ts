@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { differencesIn } from "../../../../../../test/support/audit-differences.ts";
-import { auditWorld, HOUR_MS, passHour, type AuditWorld } from "../../../../../../test/support/audit-world.ts";
+import { differencesIn } from "../../../../../../test/support/money/audit-differences.ts";
+import { auditWorld, HOUR_MS, passHour, type AuditWorld } from "../../../../../../test/support/money/audit-world.ts";
 import { audit, auditAndCheckpoint } from "../audit-service.ts";
 import { nextCheckpointEnd } from "./checkpoint-service.ts";
 import { listCheckpoints } from "./checkpoint-store.ts";

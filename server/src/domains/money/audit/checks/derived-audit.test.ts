@@ -1,8 +1,8 @@
 // Rows that follow from charge lines, payments and ends of runs: the audit's findings after somebody wrote into them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addUpDays, aReturn } from "../../../../../../test/support/audit-rows.ts";
-import { auditWorld, passHour, type AuditWorld } from "../../../../../../test/support/audit-world.ts";
+import { addUpDays, aReturn } from "../../../../../../test/support/money/audit-rows.ts";
+import { auditWorld, passHour, type AuditWorld } from "../../../../../../test/support/money/audit-world.ts";
 import { audit } from "../audit-service.ts";
 
 async function differencesIn(world: AuditWorld): Promise<readonly string[]> {

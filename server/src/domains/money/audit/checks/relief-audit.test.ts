@@ -1,8 +1,8 @@
 // Credits for faults, payouts, arrears and documents: the audit's findings after somebody wrote into them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addUpDays } from "../../../../../../test/support/audit-rows.ts";
-import { auditWorld, HOUR_MS, type AuditWorld } from "../../../../../../test/support/audit-world.ts";
+import { addUpDays } from "../../../../../../test/support/money/audit-rows.ts";
+import { auditWorld, HOUR_MS, type AuditWorld } from "../../../../../../test/support/money/audit-world.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { nanos } from "../../../../base/money.ts";
 import { issueInvoices } from "../../invoices/documents/document-service.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { creditOfUser, testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { settleNow } from "../../../../../../test/support/charges.ts";
-import { depositBalance, listedHost, pass, prepay } from "../../../../../../test/support/contracts.ts";
+import { settleNow } from "../../../../../../test/support/money/charges.ts";
+import { depositBalance, listedHost, pass, prepay } from "../../../../../../test/support/money/contracts.ts";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { destroy, rentAndRun, setState } from "../../../../../../test/support/rentals.ts";
 import { accruedOf } from "./accrued.ts";

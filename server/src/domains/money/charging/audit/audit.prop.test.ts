@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { testDatabase } from "../../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import { listMispricedLines } from "./audit-store.ts";
 import { lineAmount, type PricedQuantity } from "../lines/lines.ts";
 

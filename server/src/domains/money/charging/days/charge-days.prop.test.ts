@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { postCharges, type TestCharge } from "../../../../../../test/support/charge-lines.ts";
-import { grantOf, inTransaction, makeUsers } from "../../../../../../test/support/ledger.ts";
-import { testDatabase } from "../../../../../../test/support/postgres.ts";
+import { postCharges, type TestCharge } from "../../../../../../test/support/money/charge-lines.ts";
+import { grantOf, inTransaction, makeUsers } from "../../../../../../test/support/money/ledger.ts";
+import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import { systemClock } from "../../../../base/clock.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import { withTransaction } from "../../../../db/transaction.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inTransaction } from "../../../../../../test/support/fixtures.ts";
-import { transferOf } from "../../../../../../test/support/ledger.ts";
+import { transferOf } from "../../../../../../test/support/money/ledger.ts";
 import { creditOfUser, testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { settleNow } from "../../../../../../test/support/charges.ts";
-import { listedHost, pass, prepay } from "../../../../../../test/support/contracts.ts";
+import { settleNow } from "../../../../../../test/support/money/charges.ts";
+import { listedHost, pass, prepay } from "../../../../../../test/support/money/contracts.ts";
 import { destroy, rentAndRun, setState, stored } from "../../../../../../test/support/rentals.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import { nanos } from "../../../../base/money.ts";

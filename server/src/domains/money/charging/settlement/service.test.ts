@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { creditOfUser, giveCredit, testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { linesOf, settleNow, type StoredLine } from "../../../../../../test/support/charges.ts";
-import type { FakeHost } from "../../../../../../test/support/fake-host.ts";
+import { linesOf, settleNow, type StoredLine } from "../../../../../../test/support/money/charges.ts";
+import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import {
   changeBid,
   destroy,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import type { FakeHost } from "../../../../../../test/support/fake-host.ts";
+import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { listMachine } from "../../../../../../test/support/hosting.ts";
+import { listMachine } from "../../../../../../test/support/hosts/hosting.ts";
 import { askFor, rent, show, setState, stored } from "../../../../../../test/support/rentals.ts";
 import { audit } from "../../audit/audit-service.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { postCharges } from "../../../../../../test/support/charge-lines.ts";
+import { postCharges } from "../../../../../../test/support/money/charge-lines.ts";
 import { aCaller, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { grantOf, transferOf } from "../../../../../../test/support/ledger.ts";
-import { readPdf } from "../../../../../../test/support/pdf-text.ts";
-import { testDatabase } from "../../../../../../test/support/postgres.ts";
+import { grantOf, transferOf } from "../../../../../../test/support/money/ledger.ts";
+import { readPdf } from "../../../../../../test/support/money/pdf-text.ts";
+import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import { serveRoutes } from "../../../../../../test/support/serve.ts";
 import { systemClock, type Clock } from "../../../../base/clock.ts";
 import { NANOS_PER_DOLLAR } from "../../../../base/money.ts";

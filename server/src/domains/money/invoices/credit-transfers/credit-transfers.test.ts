@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { grantOf } from "../../../../../../test/support/ledger.ts";
-import { testDatabase } from "../../../../../../test/support/postgres.ts";
+import { grantOf } from "../../../../../../test/support/money/ledger.ts";
+import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import { aRequestKey, serveRoutes } from "../../../../../../test/support/serve.ts";
 import { systemClock } from "../../../../base/clock.ts";
 import { nanos, NANOS_PER_DOLLAR, ZERO } from "../../../../base/money.ts";

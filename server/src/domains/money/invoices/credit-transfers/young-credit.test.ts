@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { creditOfUser, testApp } from "../../../../../../test/support/app.ts";
-import { transferOf } from "../../../../../../test/support/ledger.ts";
+import { transferOf } from "../../../../../../test/support/money/ledger.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { creditOf, postTransfers } from "../../ledger/index.ts";
 import { STRIPE } from "../../ledger/for-payments.ts";

@@ -1,10 +1,10 @@
 // Invoices with usage that was charged in a later month than it happened in.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { postCharges, type TestCharge } from "../../../../../../test/support/charge-lines.ts";
+import { postCharges, type TestCharge } from "../../../../../../test/support/money/charge-lines.ts";
 import { aCaller, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { grantOf } from "../../../../../../test/support/ledger.ts";
-import { testDatabase } from "../../../../../../test/support/postgres.ts";
+import { grantOf } from "../../../../../../test/support/money/ledger.ts";
+import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import { systemClock, type Clock } from "../../../../base/clock.ts";
 import { NANOS_PER_DOLLAR, nanos } from "../../../../base/money.ts";
 import { withTransaction } from "../../../../db/transaction.ts";

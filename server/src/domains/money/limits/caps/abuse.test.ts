@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { creditOfUser, testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { settleNow } from "../../../../../../test/support/charges.ts";
-import { HOUR_MS, listedHost, pass } from "../../../../../../test/support/contracts.ts";
+import { settleNow } from "../../../../../../test/support/money/charges.ts";
+import { HOUR_MS, listedHost, pass } from "../../../../../../test/support/money/contracts.ts";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { askFor, rentAndRun, setState, show } from "../../../../../../test/support/rentals.ts";
 import { aMemberWith, aTeam, join } from "../../../../../../test/support/teams.ts";

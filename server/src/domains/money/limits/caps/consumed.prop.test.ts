@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { assertLines, linesOf, settleNow } from "../../../../../../test/support/charges.ts";
-import { listedHost } from "../../../../../../test/support/contracts.ts";
+import { assertLines, linesOf, settleNow } from "../../../../../../test/support/money/charges.ts";
+import { listedHost } from "../../../../../../test/support/money/contracts.ts";
 import { destroy, rentAndRun, setState } from "../../../../../../test/support/rentals.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { listedHost, prepay } from "../../../../../../test/support/contracts.ts";
-import { put, someCode } from "../../../../../../test/support/deployments.ts";
+import { listedHost, prepay } from "../../../../../../test/support/money/contracts.ts";
+import { put, someCode } from "../../../../../../test/support/serverless/deployments.ts";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
 import type { TestAnswer } from "../../../../../../test/support/http.ts";
 import { changeBid, destroy, rent, rentAndRun, setState, stored } from "../../../../../../test/support/rentals.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { HOUR_MS, listedHost, pass } from "../../../../../../test/support/contracts.ts";
+import { HOUR_MS, listedHost, pass } from "../../../../../../test/support/money/contracts.ts";
 import { type TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { askFor, destroy, rentAndRun, setState, show, stored } from "../../../../../../test/support/rentals.ts";
 

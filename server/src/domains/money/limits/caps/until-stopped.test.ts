@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { creditOfUser, testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { linesOf, settleNow } from "../../../../../../test/support/charges.ts";
-import { listedHost } from "../../../../../../test/support/contracts.ts";
+import { linesOf, settleNow } from "../../../../../../test/support/money/charges.ts";
+import { listedHost } from "../../../../../../test/support/money/contracts.ts";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { rent, rentAndRun, setState, show, stored } from "../../../../../../test/support/rentals.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { grantOf, transferOf } from "../../../../../../test/support/ledger.ts";
-import { aPaymentShop, saveCard, type PaymentShop } from "../../../../../../test/support/payments.ts";
+import { grantOf, transferOf } from "../../../../../../test/support/money/ledger.ts";
+import { aPaymentShop, saveCard, type PaymentShop } from "../../../../../../test/support/money/payments.ts";
 import { followFreezes, insertFreeze } from "../../../people/accounts/for-freezes.ts";
 import { creditOf, ISSUANCE, postTransfers } from "../../ledger/index.ts";
 

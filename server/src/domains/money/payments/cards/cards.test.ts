@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { aPaymentShop, saveCard, type PaymentShop } from "../../../../../../test/support/payments.ts";
+import { aPaymentShop, saveCard, type PaymentShop } from "../../../../../../test/support/money/payments.ts";
 import { readPaymentSummary } from "../for-assembly.ts";
 
 type Card = { readonly id: number; readonly last4: string; readonly is_default: boolean };

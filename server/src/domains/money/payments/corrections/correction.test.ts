@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
 import { aCaller, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { transferOf } from "../../../../../../test/support/ledger.ts";
+import { transferOf } from "../../../../../../test/support/money/ledger.ts";
 import { ask, done } from "../../../../../../test/support/teams.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { creditOf, earningsOf, ISSUANCE, postTransfers, readEarnings } from "../../ledger/index.ts";

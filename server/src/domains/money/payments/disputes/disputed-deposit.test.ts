@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { creditOfUser, testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { linesOf, settleNow } from "../../../../../../test/support/charges.ts";
-import { depositBalance, HOUR_MS, listedHost, pass, prepay } from "../../../../../../test/support/contracts.ts";
+import { linesOf, settleNow } from "../../../../../../test/support/money/charges.ts";
+import { depositBalance, HOUR_MS, listedHost, pass, prepay } from "../../../../../../test/support/money/contracts.ts";
 import { inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { grantOf, transferOf } from "../../../../../../test/support/ledger.ts";
-import { meet } from "../../../../../../test/support/lock-order.ts";
+import { grantOf, transferOf } from "../../../../../../test/support/money/ledger.ts";
+import { meet } from "../../../../../../test/support/database/lock-order.ts";
 import { rentAndRun, stored } from "../../../../../../test/support/rentals.ts";
-import { StripeServer, type StripeEvent } from "../../../../../../test/support/stripe-server.ts";
+import { StripeServer, type StripeEvent } from "../../../../../../test/support/money/stripe-server.ts";
 import { aTeam, done, join } from "../../../../../../test/support/teams.ts";
 import { nanos } from "../../../../base/money.ts";
 import { withTransaction } from "../../../../db/transaction.ts";

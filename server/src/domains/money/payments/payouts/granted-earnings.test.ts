@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { grantOf, transferOf } from "../../../../../../test/support/ledger.ts";
+import { grantOf, transferOf } from "../../../../../../test/support/money/ledger.ts";
 import { ManualClock } from "../../../../../../test/support/manual-clock.ts";
-import { aPaymentShop, type PaymentShop } from "../../../../../../test/support/payments.ts";
+import { aPaymentShop, type PaymentShop } from "../../../../../../test/support/money/payments.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { creditOf, earningsOf, lockAccounts, postAllTransfers, postTransfers } from "../../ledger/index.ts";
 import { STRIPE } from "../../ledger/for-payments.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { transferOf } from "../../../../../../test/support/ledger.ts";
+import { transferOf } from "../../../../../../test/support/money/ledger.ts";
 import { ManualClock } from "../../../../../../test/support/manual-clock.ts";
-import { aPaymentShop, type PaymentShop } from "../../../../../../test/support/payments.ts";
+import { aPaymentShop, type PaymentShop } from "../../../../../../test/support/money/payments.ts";
 import { earningsOf, ISSUANCE, postTransfers } from "../../ledger/index.ts";
 import { hasOpenPayoutHold, listOpenPayoutHolds, placePayoutHold, releasePayoutHold } from "../index.ts";
 

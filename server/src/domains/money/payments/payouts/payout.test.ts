@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { UserId } from "../../../../base/ids.ts";
 import { inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { transferOf } from "../../../../../../test/support/ledger.ts";
+import { transferOf } from "../../../../../../test/support/money/ledger.ts";
 import { ManualClock } from "../../../../../../test/support/manual-clock.ts";
-import { aPaymentShop, type PaymentShop } from "../../../../../../test/support/payments.ts";
+import { aPaymentShop, type PaymentShop } from "../../../../../../test/support/money/payments.ts";
 import { markUserDeleted } from "../../../people/accounts/users/store.ts";
 import {
   balanceOf,

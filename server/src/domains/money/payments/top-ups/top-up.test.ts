@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { transferOf } from "../../../../../../test/support/ledger.ts";
-import { aPaymentShop, type PaymentShop } from "../../../../../../test/support/payments.ts";
-import type { StripeEvent } from "../../../../../../test/support/stripe-server.ts";
+import { transferOf } from "../../../../../../test/support/money/ledger.ts";
+import { aPaymentShop, type PaymentShop } from "../../../../../../test/support/money/payments.ts";
+import type { StripeEvent } from "../../../../../../test/support/money/stripe-server.ts";
 import { creditOf, FEES, postTransfer } from "../../ledger/index.ts";
 
 const DOLLAR = 1_000_000_000n;

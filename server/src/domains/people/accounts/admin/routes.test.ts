@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { accountsHttp } from "../../../../../../test/support/accounts.ts";
 import { aCaller, aKey, inTransaction } from "../../../../../../test/support/fixtures.ts";
-import { testDatabase } from "../../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import { bootstrapAdmin } from "./bootstrap.ts";
 import { findUserByEmailOrId } from "../users/find-user.ts";
 

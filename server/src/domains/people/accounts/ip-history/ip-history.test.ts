@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualClock } from "../../../../../../test/support/manual-clock.ts";
 import { aCaller } from "../../../../../../test/support/fixtures.ts";
-import { testDatabase } from "../../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import { asId, type UserId } from "../../../../base/ids.ts";
 import { createLog } from "../../../../base/log.ts";
 import { createIpHistory } from "./ip-history.ts";

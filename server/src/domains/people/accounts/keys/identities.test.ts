@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { countedDatabase } from "../../../../../../test/support/counted-database.ts";
+import { countedDatabase } from "../../../../../../test/support/database/counted-database.ts";
 import { ManualClock } from "../../../../../../test/support/manual-clock.ts";
 import { aCaller, aKey, inTransaction } from "../../../../../../test/support/fixtures.ts";
-import { testDatabase } from "../../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import { systemClock } from "../../../../base/clock.ts";
 import { asId, type InstanceId } from "../../../../base/ids.ts";
 import { createLog } from "../../../../base/log.ts";

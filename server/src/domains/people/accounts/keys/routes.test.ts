@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { accountsHttp } from "../../../../../../test/support/accounts.ts";
 import { aCaller, aKey, inTransaction } from "../../../../../../test/support/fixtures.ts";
-import { testDatabase } from "../../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import type { PermissionDocument } from "../../../../base/identity.ts";
 import { asId, type InstanceId } from "../../../../base/ids.ts";
 import { insertInstanceKeys } from "./store.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { aCaller, aKey, aUser, inTransaction } from "../../../../../../test/support/fixtures.ts";
-import { testDatabase } from "../../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import { systemClock } from "../../../../base/clock.ts";
 import { asId, type InstanceId } from "../../../../base/ids.ts";
 import { createLog } from "../../../../base/log.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accountsHttp } from "../../../../../../test/support/accounts.ts";
 import { aCaller, aKey, aUser, inTransaction } from "../../../../../../test/support/fixtures.ts";
-import { testDatabase } from "../../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import { anSshKey } from "../../../../../../test/support/ssh-keys.ts";
 import { nanos } from "../../../../base/money.ts";
 import { isWellFormed } from "../keys/rules/keys.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { listedHost, prepay } from "../../../../../../test/support/contracts.ts";
-import type { FakeHost } from "../../../../../../test/support/fake-host.ts";
+import { listedHost, prepay } from "../../../../../../test/support/money/contracts.ts";
+import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import { destroy, rentAndRun, setState, show, stored } from "../../../../../../test/support/rentals.ts";
 
 const HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAbCdEfGhIjKlMnOpQrStUvWxYz0123456789abcdefg";

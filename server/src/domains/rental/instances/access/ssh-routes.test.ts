@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { soon, testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import type { FakeHost } from "../../../../../../test/support/fake-host.ts";
+import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { destroy, rent, rentAndRun, setState } from "../../../../../../test/support/rentals.ts";
 import { anSshKey } from "../../../../../../test/support/ssh-keys.ts";

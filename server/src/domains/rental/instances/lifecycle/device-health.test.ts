@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { GpuHealth } from "../../../../../../protocol/index.ts";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import type { FakeHost } from "../../../../../../test/support/fake-host.ts";
+import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import { aCaller, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { aJoinedHost, aJoiner, join } from "../../../../../../test/support/joins.ts";
+import { aJoinedHost, aJoiner, join } from "../../../../../../test/support/hosts/joins.ts";
 import { askFor, rent, rentAndRun, setState, show, stored } from "../../../../../../test/support/rentals.ts";
 
 const LOST = "the GPU is missing: it has fallen off the bus or was taken out";

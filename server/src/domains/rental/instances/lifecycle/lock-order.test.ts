@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import type { FakeHost } from "../../../../../../test/support/fake-host.ts";
+import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import { inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
 import type { TestAnswer } from "../../../../../../test/support/http.ts";
-import { meet } from "../../../../../../test/support/lock-order.ts";
+import { meet } from "../../../../../../test/support/database/lock-order.ts";
 import { askFor, changeBid, rentAndRun, setState, stored } from "../../../../../../test/support/rentals.ts";
 import { asId, type UserId } from "../../../../base/ids.ts";
 import { lockMachines } from "../../../supply/hosts/index.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp } from "../../../../../../test/support/app.ts";
-import { assertLines } from "../../../../../../test/support/charges.ts";
-import type { FakeHost } from "../../../../../../test/support/fake-host.ts";
+import { assertLines } from "../../../../../../test/support/money/charges.ts";
+import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
 import {
   changeBid,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { listedHost } from "../../../../../../test/support/contracts.ts";
-import type { FakeHost } from "../../../../../../test/support/fake-host.ts";
+import { listedHost } from "../../../../../../test/support/money/contracts.ts";
+import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { askFor, rentAndRun, type RentOptions } from "../../../../../../test/support/rentals.ts";
 import { chargeForStorage } from "../../../../../../test/support/storage.ts";

@@ -5,7 +5,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
 import type { CrowdStart, Rush, RushOutcome } from "../../../../../../test/support/crowd.ts";
-import type { FakeHost } from "../../../../../../test/support/fake-host.ts";
+import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { TEST_SEED } from "../../../../../../test/support/seed.ts";
 

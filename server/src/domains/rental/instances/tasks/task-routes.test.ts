@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { soon, testApp } from "../../../../../../test/support/app.ts";
-import { askLogs, fetchResult, resultPath } from "../../../../../../test/support/host-tasks.ts";
+import { askLogs, fetchResult, resultPath } from "../../../../../../test/support/hosts/host-tasks.ts";
 import { destroy, rent, rentAndRun, setState, show } from "../../../../../../test/support/rentals.ts";
 
 const execute = (id: number) => `/api/v0/instances/command/${id}/`;

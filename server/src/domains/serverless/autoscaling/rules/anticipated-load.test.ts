@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { NOW_MS } from "../../../../../../test/support/situations.ts";
+import { NOW_MS } from "../../../../../../test/support/serverless/situations.ts";
 import { anticipateLoad } from "./anticipated-load.ts";
 import type { LoadSample } from "./types.ts";
 

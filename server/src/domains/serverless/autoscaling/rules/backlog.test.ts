@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { aSituation, aWorker, NOW_MS, steadyLoad } from "../../../../../../test/support/situations.ts";
+import { aSituation, aWorker, NOW_MS, steadyLoad } from "../../../../../../test/support/serverless/situations.ts";
 import { catchUpCapacity } from "./backlog.ts";
 import { decide } from "./decide.ts";
 import type { Action, Decision } from "./types.ts";

@@ -3,7 +3,14 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { asId, type WorkerGroupId } from "../../../../base/ids.ts";
 import { nanos } from "../../../../base/money.ts";
-import { aGroup, anOffer, aSituation, aWorker, NOW_MS, steadyLoad } from "../../../../../../test/support/situations.ts";
+import {
+  aGroup,
+  anOffer,
+  aSituation,
+  aWorker,
+  NOW_MS,
+  steadyLoad,
+} from "../../../../../../test/support/serverless/situations.ts";
 import { decide } from "./decide.ts";
 import type { Decision, GroupView, LoadSample, OfferView, Situation, WorkerView } from "./types.ts";
 

@@ -10,7 +10,7 @@ import {
   DOLLAR,
   NOW_MS,
   steadyLoad,
-} from "../../../../../../test/support/situations.ts";
+} from "../../../../../../test/support/serverless/situations.ts";
 import { decide } from "./decide.ts";
 import type { Action, Decision } from "./types.ts";
 

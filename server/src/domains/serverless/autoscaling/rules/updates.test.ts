@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aGroup, aSituation, aWorker, steadyLoad } from "../../../../../../test/support/situations.ts";
+import { aGroup, aSituation, aWorker, steadyLoad } from "../../../../../../test/support/serverless/situations.ts";
 import { decide } from "./decide.ts";
 import type { WorkerView } from "./types.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gpuModels, type GpuFacts, type MachineFacts } from "../../../../../../protocol/index.ts";
-import { aGpu } from "../../../../../../test/support/fake-gpu.ts";
-import { FACTS } from "../../../../../../test/support/machines.ts";
-import { simulatedFacts } from "../../../../../../test/support/simulated-facts.ts";
+import { aGpu } from "../../../../../../test/support/hosts/fake-gpu.ts";
+import { FACTS } from "../../../../../../test/support/hosts/machines.ts";
+import { simulatedFacts } from "../../../../../../test/support/hosts/simulated-facts.ts";
 import { findNonsense } from "./fact-sense.ts";
 
 const fieldOf = (facts: Partial<MachineFacts>, gpus: readonly GpuFacts[] = [aGpu(0)]) =>

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { aGpu } from "../../../../../../test/support/fake-gpu.ts";
+import { aGpu } from "../../../../../../test/support/hosts/fake-gpu.ts";
 import { aCaller, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { aJoinedHost, aJoiner, join } from "../../../../../../test/support/joins.ts";
+import { aJoinedHost, aJoiner, join } from "../../../../../../test/support/hosts/joins.ts";
 
 async function flagsOf(world: TestApp, by: TestCaller, path = "/api/v0/hosts/flags/") {
   const answer = await world.call({ url: path, secret: by.secret });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, soon } from "../../../../../../test/support/app.ts";
 import { aCaller } from "../../../../../../test/support/fixtures.ts";
-import { aJoinedHost, aJoiner, askToJoin, join, joinToken } from "../../../../../../test/support/joins.ts";
+import { aJoinedHost, aJoiner, askToJoin, join, joinToken } from "../../../../../../test/support/hosts/joins.ts";
 import { rentAndRun, show } from "../../../../../../test/support/rentals.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { aUser } from "../../../../../../test/support/fixtures.ts";
-import { aMachine, anInstanceRow } from "../../../../../../test/support/machines.ts";
-import { followMarketNews } from "../../../../../../test/support/market-news.ts";
+import { aMachine, anInstanceRow } from "../../../../../../test/support/hosts/machines.ts";
+import { followMarketNews } from "../../../../../../test/support/hosts/market-news.ts";
 import { ManualClock } from "../../../../../../test/support/manual-clock.ts";
-import { testDatabase, type TestDatabase } from "../../../../../../test/support/postgres.ts";
+import { testDatabase, type TestDatabase } from "../../../../../../test/support/database/postgres.ts";
 import type { MachineId } from "../../../../base/ids.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
 import { insertMaintenance } from "../trust/maintenance-store.ts";

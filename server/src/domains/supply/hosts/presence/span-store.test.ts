@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { aUser } from "../../../../../../test/support/fixtures.ts";
-import { aMachine } from "../../../../../../test/support/machines.ts";
+import { aMachine } from "../../../../../../test/support/hosts/machines.ts";
 import { ManualClock } from "../../../../../../test/support/manual-clock.ts";
-import { testDatabase } from "../../../../../../test/support/postgres.ts";
+import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import type { MachineId } from "../../../../base/ids.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
 import { leaseEnd, LEASE_MS } from "../service.ts";

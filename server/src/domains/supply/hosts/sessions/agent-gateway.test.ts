@@ -4,8 +4,8 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { WebSocket } from "ws";
 import { soon, testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { aGpu } from "../../../../../../test/support/fake-gpu.ts";
-import type { FakeHost } from "../../../../../../test/support/fake-host.ts";
+import { aGpu } from "../../../../../../test/support/hosts/fake-gpu.ts";
+import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import { rent, stored } from "../../../../../../test/support/rentals.ts";
 
 async function machine({ env }: TestApp, { machineId }: FakeHost) {

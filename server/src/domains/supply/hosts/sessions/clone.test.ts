@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { soon, testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import type { FakeHost } from "../../../../../../test/support/fake-host.ts";
-import { aJoinedHost, aJoiner, join } from "../../../../../../test/support/joins.ts";
+import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
+import { aJoinedHost, aJoiner, join } from "../../../../../../test/support/hosts/joins.ts";
 import { rentAndRun, show } from "../../../../../../test/support/rentals.ts";
 
 /** A joined host that is connected, and how to copy it: everything in its state folder, on this or another machine. */

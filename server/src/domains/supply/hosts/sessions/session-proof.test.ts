@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
-import { CONTENT_BIT, SPELLING_BIT, turnLastBit } from "../../../../../../test/support/last-bits.ts";
+import { CONTENT_BIT, SPELLING_BIT, turnLastBit } from "../../../../../../test/support/money/last-bits.ts";
 import { asId, type MachineId } from "../../../../base/ids.ts";
 import { hashProof, isProofGood, proofMaker, type KnownProofs } from "./rules/session-proof.ts";
 

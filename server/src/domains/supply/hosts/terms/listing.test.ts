@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gpuModels } from "../../../../../../protocol/index.ts";
-import { simulatedFacts } from "../../../../../../test/support/simulated-facts.ts";
+import { simulatedFacts } from "../../../../../../test/support/hosts/simulated-facts.ts";
 import { usualNanosPerHour } from "./rules/gpu-prices.ts";
 import { defaultListing } from "./rules/listing.ts";
 

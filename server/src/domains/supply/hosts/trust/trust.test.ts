@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import type { FakeHost, FakeHostOptions } from "../../../../../../test/support/fake-host.ts";
+import type { FakeHost, FakeHostOptions } from "../../../../../../test/support/hosts/fake-host.ts";
 import { aCaller, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { aJoinedHost, aJoiner, join } from "../../../../../../test/support/joins.ts";
+import { aJoinedHost, aJoiner, join } from "../../../../../../test/support/hosts/joins.ts";
 import { rent } from "../../../../../../test/support/rentals.ts";
 
 const DAY_MS = 86_400_000;

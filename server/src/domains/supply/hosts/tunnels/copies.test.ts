@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { test, type TestContext } from "node:test";
 import type { RawData, WebSocket } from "ws";
 import { soon, testApp } from "../../../../../../test/support/app.ts";
-import type { FakeHost } from "../../../../../../test/support/fake-host.ts";
+import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import { inTransaction } from "../../../../../../test/support/fixtures.ts";
 import { startCopyTask } from "../../../rental/tasks/index.ts";
 

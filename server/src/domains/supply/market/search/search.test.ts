@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { anOfferedMachine, type MachineChoice } from "../../../../../../test/support/offered-machines.ts";
-import { referenceSearch } from "../../../../../../test/support/offer-reference.ts";
+import { anOfferedMachine, type MachineChoice } from "../../../../../../test/support/hosts/offered-machines.ts";
+import { referenceSearch } from "../../../../../../test/support/hosts/offer-reference.ts";
 import { asId, type MachineId } from "../../../../base/ids.ts";
 import { nanos } from "../../../../base/money.ts";
 import { AppError } from "../../../../base/errors.ts";

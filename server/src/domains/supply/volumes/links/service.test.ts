@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { aUser, inTransaction } from "../../../../../../test/support/fixtures.ts";
-import { makeFundedUser } from "../../../../../../test/support/ledger.ts";
-import { aMachine, anInstanceRow } from "../../../../../../test/support/machines.ts";
-import { testDatabase, type TestDatabase } from "../../../../../../test/support/postgres.ts";
+import { makeFundedUser } from "../../../../../../test/support/money/ledger.ts";
+import { aMachine, anInstanceRow } from "../../../../../../test/support/hosts/machines.ts";
+import { testDatabase, type TestDatabase } from "../../../../../../test/support/database/postgres.ts";
 import type { MachineId, UserId, VolumeId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { attachVolumes, detachVolumes, listMounts, planVolumeLink, type VolumeInfo } from "../for-instances.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { aCaller, inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import { makeFundedUser } from "../../../../../../test/support/ledger.ts";
-import { aMachine } from "../../../../../../test/support/machines.ts";
-import { testDatabase, type TestDatabase } from "../../../../../../test/support/postgres.ts";
+import { makeFundedUser } from "../../../../../../test/support/money/ledger.ts";
+import { aMachine } from "../../../../../../test/support/hosts/machines.ts";
+import { testDatabase, type TestDatabase } from "../../../../../../test/support/database/postgres.ts";
 import { aRequestKey, serveRoutes, type Served } from "../../../../../../test/support/serve.ts";
 import { systemClock } from "../../../../base/clock.ts";
 import { nanos } from "../../../../base/money.ts";

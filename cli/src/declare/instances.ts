@@ -1,0 +1,53 @@
+import type { Command } from "commander";
+import { serverCommand } from "./connection.ts";
+import { parseAmount, parseCount, parseId } from "../parse.ts";
+
+export function declareInstanceCommands(program: Command): void {
+  serverCommand(program, "instances", "list your instances").action(async (options) =>
+    (await import("../commands/instance/list.ts")).listInstances(options),
+  );
+  instanceCommand(program, "show", "show one instance").action(async (id, options) =>
+    (await import("../commands/instance/show.ts")).showInstance(id, options),
+  );
+  instanceCommand(program, "events", "list the events of an instance with their causes")
+    .option("--limit <count>", "number of newest events", parseCount, 50)
+    .action(async (id, options) => (await import("../commands/instance/events.ts")).listEvents(id, options));
+  instanceCommand(program, "bid", "change the bid of an interruptible instance")
+    .argument("[dollars]", "dollars per hour without the disk; the lowest bid that runs now when left out", parseAmount)
+    .action(async (id, price, options) => (await import("../commands/instance/bid.ts")).changeBid(id, price, options));
+  instanceCommand(program, "stop", "stop an instance and keep its disk").action(async (id, options) =>
+    (await import("../commands/instance/change-state.ts")).stopInstance(id, options),
+  );
+  instanceCommand(program, "start", "start a stopped instance").action(async (id, options) =>
+    (await import("../commands/instance/change-state.ts")).startInstance(id, options),
+  );
+  instanceCommand(program, "reboot", "stop an instance and start it at once").action(async (id, options) =>
+    (await import("../commands/instance/reboot.ts")).rebootInstance(id, options),
+  );
+  instanceCommand(program, "destroy", "end an instance and delete its disk").action(async (id, options) =>
+    (await import("../commands/instance/destroy.ts")).destroyInstance(id, options),
+  );
+  instanceCommand(program, "traffic-limit", "limit the cost of all traffic of an instance")
+    .argument(
+      "<dollars>",
+      "dollars in all, past traffic included; `default` for the limit of a new instance",
+      parseTrafficLimit,
+    )
+    .action(async (id, dollars, options) =>
+      (await import("../commands/instance/traffic-limit.ts")).setTrafficLimit(id, dollars, options),
+    );
+  instanceCommand(program, "label", "give an instance a label")
+    .argument("<text>", "the new label")
+    .action(async (id, text, options) =>
+      (await import("../commands/instance/label.ts")).labelInstance(id, text, options),
+    );
+}
+
+/** Reads a traffic limit in dollars; `default` removes the instance's own limit. */
+function parseTrafficLimit(text: string): number | null {
+  return text === "default" ? null : parseAmount(text);
+}
+
+function instanceCommand(program: Command, name: string, summary: string): Command {
+  return serverCommand(program, name, summary).argument("<id>", "id of the instance", parseId);
+}
