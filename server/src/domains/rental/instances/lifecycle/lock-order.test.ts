@@ -118,19 +118,32 @@ test("another bid takes nothing of the ledger before the instances that have to 
 });
 
 test("transfers between two who use something lock both accounts by id, in either direction", async (t) => {
-  const { world, host, user: earlier } = await aWorld(t, 1);
+  const { world, host, user: earlier } = await aWorld(t, 2);
   const later = await world.caller();
-  await rentAndRun(world, later, host);
-  const { rows } = await world.env.pool.query<{ id: number }>(
-    "select id from ledger_accounts where user_id = $1 and kind = 'credit'",
-    [earlier.id],
+  for (const user of [earlier, later]) await rentAndRun(world, user, host);
+  const { rows } = await world.env.pool.query<{ id: number; user_id: number }>(
+    "select id, user_id from ledger_accounts where user_id = any($1) and kind = 'credit' order by id",
+    [[earlier.id, later.id]],
   );
-  const call = { method: "PUT", url: "/api/v0/commands/transfer_credit/", secret: later.secret } as const;
-  const accountId = Number(rows[0]?.id);
-  const answer = await meet(world, { table: "ledger_accounts", id: accountId, user: later }, () =>
-    world.call({ ...call, body: { recipient: earlier.email, amount: 1 } }),
+  assert.deepEqual(
+    rows.map((row) => row.user_id),
+    [earlier.id, later.id],
   );
-  assert.equal(answer.status, 200, answer.text);
+  const first = { table: "ledger_accounts", id: Number(rows[0]?.id), user: later } as const;
+  for (const [payer, payee] of [
+    [later, earlier],
+    [earlier, later],
+  ] as const) {
+    const answer = await meet(world, first, () =>
+      world.call({
+        method: "PUT",
+        url: "/api/v0/commands/transfer_credit/",
+        secret: payer.secret,
+        body: { recipient: payee.email, amount: 1 },
+      }),
+    );
+    assert.equal(answer.status, 200, answer.text);
+  }
   await world.assertBooks();
 });
 
