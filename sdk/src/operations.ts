@@ -5361,7 +5361,7 @@ export function sshKeyDelete(client: Client, input: SshKeyDeleteInput, options?:
 
 export type StandingRequestListAnswer = StandingRequestListResponse;
 
-/** List queued requests, the newest first: `GET /api/v0/standing_requests/` */
+/** List standing requests, the newest first: `GET /api/v0/standing_requests/` */
 export function standingRequestList(client: Client, options?: CallOptions): Promise<StandingRequestListAnswer> {
   return client.request({ method: "GET", path: "/api/v0/standing_requests/" }, options);
 }
@@ -5383,7 +5383,7 @@ export type StandingRequestShowInput = {
 
 export type StandingRequestShowAnswer = StandingRequestShowResponse;
 
-/** Show a queued request, its place in the queue and the offers that match it: `GET /api/v0/standing_requests/{id}/` */
+/** Show a standing request, its place in the queue and the offers that match it: `GET /api/v0/standing_requests/{id}/` */
 export function standingRequestShow(client: Client, input: StandingRequestShowInput, options?: CallOptions): Promise<StandingRequestShowAnswer> {
   return client.request({ method: "GET", path: `/api/v0/standing_requests/${encodeURIComponent(input.id)}/` }, options);
 }
@@ -5394,7 +5394,7 @@ export type StandingRequestCancelInput = {
 
 export type StandingRequestCancelAnswer = Message;
 
-/** Cancel a queued request: `DELETE /api/v0/standing_requests/{id}/` */
+/** Cancel a standing request: `DELETE /api/v0/standing_requests/{id}/` */
 export function standingRequestCancel(client: Client, input: StandingRequestCancelInput, options?: CallOptions): Promise<StandingRequestCancelAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/standing_requests/${encodeURIComponent(input.id)}/` }, options);
 }

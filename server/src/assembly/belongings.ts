@@ -30,7 +30,7 @@ export async function listBelongings(db: Reader, now: Date, userId: UserId): Pro
     // The credential of a machine goes with it: those without one are named only where no machine is.
     ...counted(machines > 0 ? 0 : credentials, "host credential"),
     ...counted(joinTokens, "join token"),
-    ...counted(requests, "queued request"),
+    ...counted(requests, "standing request"),
     ...counted(endpointGroups, "endpoint group"),
     ...counted(openPayouts, "payout"),
     ...(last4 === undefined ? [] : [`a saved card that ends in ${last4}`]),

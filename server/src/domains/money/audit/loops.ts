@@ -52,7 +52,7 @@ async function logHead({ database, log }: ReconcilePorts): Promise<void> {
   const { number, sha256 } = await findFactHead(database.kysely);
   log.info(
     { fact_link: String(number), sha256, key: database.facts.signer.publicKey },
-    "the checkpoint covers the facts up to this link",
+    "a checkpoint is stored, and the chain of facts ends with this link",
   );
 }
 

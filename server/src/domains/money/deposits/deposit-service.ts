@@ -195,8 +195,7 @@ const NOTHING: DepositBalance = {
 };
 
 /**
- * The use of a deposit that is not posted yet; undefined when the instance has no deposit. The charging domain provides
- * it.
+ * The use of a deposit that is not posted yet; undefined when there is none. The charging domain provides it.
  */
 export type DepositAccrualOf = (
   db: Reader,

@@ -82,7 +82,8 @@ export async function lockCredit(tx: Tx, userId: UserId): Promise<void> {
 }
 
 /**
- * Sets the minimum balance of a user's credit: zero, or below zero for a debt. The caller holds the lock of the credit.
+ * Sets how low the balance of a user's credit may go: zero, or an amount below it. The caller holds the lock of the
+ * credit.
  */
 export async function setMinimumBalance(tx: Tx, userId: UserId, minimumNanos: bigint): Promise<void> {
   await sql`

@@ -55,7 +55,7 @@ export async function listAuditedTransfers(
 
 export type NamedTransfer = Pick<AuditedTransfer, "id" | "key" | "amountNanos" | "code" | "debit" | "credit"> & {
   /**
-   * The ids of the payment, payout or arrears that the transfer's cause names; undefined for those that it does not
+   * The payment, payout, return, run or arrears that the transfer's cause names; undefined for those that it does not
    * name.
    */
   readonly paymentId: number | undefined;

@@ -4,7 +4,7 @@
 export type CapLimit = {
   readonly limitNanos: bigint;
   readonly holdsFromAt: Date;
-  /** The highest limit that held within the two days before; undefined when none did. */
+  /** The highest limit that earlier time, charged later, may have had; undefined when it may have had none. */
   readonly beforeNanos: bigint | undefined;
 };
 

@@ -235,7 +235,8 @@ export async function listCappedAmong(db: Reader, scopes: readonly CapScope[]): 
 }
 
 /**
- * Caps of all accounts after an id that need a notification: the spent share was reached, or they stopped something.
+ * Caps of all accounts after an id that need a notification: in their current periods the spent share was reached, or
+ * they stopped something.
  */
 export async function listCapsToTellOf(
   db: Reader,

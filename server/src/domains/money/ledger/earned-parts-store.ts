@@ -154,8 +154,8 @@ export async function readFreeCashOf(db: Reader, accounts: readonly AccountRef[]
 }
 
 /**
- * Lowers the minimum balance of a user's credit to what its balance will be after this amount has left; the caller
- * holds its lock.
+ * Sets the debt of a user's credit: how far it will be below its minimum balance after this amount has left, holds
+ * subtracted; zero when it stays at the minimum or above. The caller holds the lock of the credit.
  */
 export async function setDebt(tx: Tx, userId: UserId, leavingNanos: bigint): Promise<void> {
   await sql`

@@ -115,7 +115,9 @@ const PayoutView = model("Payout", {
   method: NullableText("How it was sent"),
   reference: NullableText("What the payment is called where it was made"),
   failure: NullableText("Why it came back"),
-  returned: Type.Number({ description: "Dollars of it that came back and are paid out with a later payout" }),
+  returned: Type.Number({
+    description: "Dollars of it that came back, all of a failed payout; a later payout pays them out",
+  }),
   settled_at: NullableNumber("When it was paid, or came back"),
 });
 const PayoutHoldView = model("PayoutHold", {

@@ -5,11 +5,11 @@ import { insertRows } from "../../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { asHoldId, type HoldId } from "../ledger/index.ts";
 
-/** The tab of an instance that is made in this transaction. */
+/** The tab of an instance that the same transaction creates. */
 export type NewTab = {
   readonly instanceId: InstanceId;
   readonly userId: UserId;
-  /** A free one costs nothing, however long it runs. */
+  /** True for an instance that costs nothing, however long it runs. */
   readonly isFree: boolean;
   readonly holdId: HoldId | undefined;
 };
@@ -27,10 +27,13 @@ export async function openTabs(tx: Tx, tabs: readonly NewTab[]): Promise<void> {
   );
 }
 
-/** A run that was proven for the first time, and from when on. */
+/** The first proof that a run of an instance runs, with the start of that run. */
 export type FirstProof = { readonly instanceId: InstanceId; readonly at: Date };
 
-/** Has everything of these charged from their first proven running on, and each run of them from its own. */
+/**
+ * Notes that these instances are charged from their first proven running on; later proofs leave that date. Their next
+ * settlement, unless they are free, is now at the latest.
+ */
 export async function startMetering(tx: Tx, proven: readonly FirstProof[]): Promise<void> {
   if (proven.length === 0) return;
   await sql`
@@ -50,7 +53,7 @@ export async function startMetering(tx: Tx, proven: readonly FirstProof[]): Prom
   `.execute(tx.db);
 }
 
-/** Makes instances due to be settled now: those that have cost anything, have something set aside, or are due anyway. */
+/** Makes instances due for settlement now, if they have run, have a hold or are due later; free ones are left alone. */
 export async function makeDue(tx: Tx, ids: readonly InstanceId[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
@@ -66,12 +69,12 @@ export async function findHold(db: Reader, id: InstanceId): Promise<HoldId | und
   return row === undefined || row.hold_id === null ? undefined : asHoldId(row.hold_id);
 }
 
-/** Notes the hold of an instance from now on. The caller holds the lock of the instance. */
+/** Stores the hold of an instance. The caller holds the lock of the instance. */
 export async function setHold(tx: Tx, id: InstanceId, holdId: HoldId): Promise<void> {
   await tx.db.updateTable("instance_tabs").set({ hold_id: holdId }).where("instance_id", "=", id).execute();
 }
 
-/** Clears the holds of those of these instances that never ran, and returns these holds. */
+/** Removes the holds, and the due dates, of those of these instances that never ran; returns these holds. */
 export async function clearUnmeteredHolds(tx: Tx, ids: readonly InstanceId[]): Promise<readonly HoldId[]> {
   const { rows } = await sql<{ hold_id: bigint }>`
     update instance_tabs as tab set hold_id = null, settle_at = null
@@ -86,17 +89,17 @@ export async function clearUnmeteredHolds(tx: Tx, ids: readonly InstanceId[]): P
   return rows.map((row) => asHoldId(row.hold_id));
 }
 
-/** An id as a statement has it: a column, or a parameter. */
+/** The id of an instance in a statement: a column or a parameter. */
 type IdInSql = RawBuilder<unknown>;
 
-/** For statements of others: up to where the storage of an instance is charged; null before its first proven running. */
+/** SQL for other stores: the time up to which the storage of an instance is charged; null before it was proven to run. */
 export const storageChargedUntil = (id: IdInSql) =>
   sql<Date | null>`(select storage_charged_until_at from instance_tabs where instance_id = ${id})`;
 
-/** For statements of others: an instance that was proven to run. */
+/** SQL for other stores: true for an instance that was proven to run. */
 export const isMetered = (id: IdInSql) =>
   sql<boolean>`exists (select from instance_tabs where instance_id = ${id} and metered_from_at is not null)`;
 
-/** For statements of others: an instance that waits for no settlement. */
+/** SQL for other stores: true for an instance that waits for no settlement. */
 export const isSettled = (id: IdInSql) =>
   sql<boolean>`exists (select from instance_tabs where instance_id = ${id} and settle_at is null)`;

@@ -35,7 +35,7 @@ async function enforceFreezes({ database, clock }: Deps) {
   const ids = await listFrozenIds(database.kysely);
   if (ids.length === 0) return counts;
   counts.accounts = ids.length;
-  // Endpoints and queued requests come first: they would rent again what is stopped.
+  // Endpoints and standing requests come first: they would rent again what is stopped.
   counts.endpoints = await withTransaction(database, clock, (tx) => stopEndpointsOf(tx, ids));
   counts.requests = await withTransaction(database, clock, (tx) => cancelRequestsOf(tx, ids, CANCEL_REASON));
   counts.disks = await withTransaction(database, clock, (tx) => unlistNetworkSpaceOf(tx, ids));

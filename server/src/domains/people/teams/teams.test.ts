@@ -138,7 +138,7 @@ describe("teams", () => {
       await done(app, team.secret, "DELETE", `/endptjobs/${group}/`);
       const waiting = { image: "alpine", q: { gpu_name: { eq: "none" } }, max_dph: 0.000_001 };
       const { id: request } = await done(app, team.secret, "POST", "/standing_requests/", waiting);
-      assert.deepEqual(await leftOf(), ["1 queued request"]);
+      assert.deepEqual(await leftOf(), ["1 standing request"]);
       await done(app, team.secret, "DELETE", `/standing_requests/${request}/`);
       const host = await app.host();
       const offer = (await app.offersOf(host)).get(1);

@@ -7,7 +7,7 @@ import { applyHappenings } from "./lifecycle/transitions.ts";
 
 /**
  * Stops an instance that should run and has nothing set aside, or only its cost until it has stopped. Its data is kept.
- * False when the instance was stopped or paid before its lock was taken.
+ * False when the instance was stopped, or got a hold, before its lock was taken.
  */
 export async function stopUnpaid(tx: Tx, id: InstanceId, cause: "balance_empty" | "cap_reached"): Promise<boolean> {
   const instance = await lockAnyInstance(tx, id);

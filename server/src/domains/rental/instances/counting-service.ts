@@ -181,13 +181,13 @@ function usageOf({ seen: { state, usage }, gpuUse }: Counted): Usage | undefined
   };
 }
 
-/** The first proven run of an instance, and the time from which the instance is metered by it. */
+/** The first proof of a run, with the time from which it is metered; empty for a run proven before, or not yet. */
 function firstProof({ before, after }: Raised) {
   const isFirst = before.meteredFromAt === undefined && after.meteredFromAt !== undefined;
   return isFirst ? [{ instanceId: before.instanceId, at: after.meteredFromAt ?? after.at }] : [];
 }
 
-/** True for a run that is over, and for traffic that costs more than was set aside for it. */
+/** True for a run that is over, and for priced traffic of more than `UNCHARGED_BYTES_MAX` that is not charged yet. */
 function isDueNow({ before, after }: Raised): boolean {
   const bytes = after.receivedBytes + after.sentBytes;
   const isRaised = after.runningMs > before.runningMs || bytes > before.receivedBytes + before.sentBytes;

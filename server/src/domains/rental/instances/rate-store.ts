@@ -14,8 +14,8 @@ export type InstanceCost = {
 export const NO_COST: InstanceCost = { runningNanosPerHour: ZERO, storageNanosPerHour: ZERO };
 
 /**
- * The hourly cost for each of these users who has instances. Prepaid running time and instances that only wait are left
- * out.
+ * The hourly cost for each of these users who has instances. Running time that a deposit pays is left out, and so is that
+ * of instances which only wait; their storage is included.
  */
 export async function listInstanceCosts(
   db: Reader,

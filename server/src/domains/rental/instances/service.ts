@@ -102,8 +102,8 @@ export async function startInstance(tx: Tx, request: InstanceRequest): Promise<v
 }
 
 /**
- * Replaces the hold of an instance by one at another price, if it has one: never less than that, since it covers
- * accrued use. The next settlement, which is due now, adjusts it.
+ * Raises the hold of an instance to what its present price needs, if it has one for running on. The hold never shrinks
+ * here, since it also covers accrued use. The next settlement, which is due now, adjusts it.
  */
 export async function renewHold(tx: Tx, instance: Instance, what: string): Promise<void> {
   const holdId = await findHold(tx.db, instance.id);

@@ -3,7 +3,7 @@ import type { UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { QUEUED_REQUESTS_CHANNEL } from "./store.ts";
 
-/** Counts a user's queued requests that may still become instances. */
+/** Counts a user's standing requests that may still become instances. */
 export async function countOpenRequestsOf(db: Reader, userId: UserId): Promise<number> {
   const row = await db
     .selectFrom("standing_requests")
@@ -15,7 +15,7 @@ export async function countOpenRequestsOf(db: Reader, userId: UserId): Promise<n
 }
 
 /**
- * Cancels the open queued requests of these accounts and returns their number. A request that is being claimed is left
+ * Cancels the open standing requests of these accounts and returns their number. A request that is being claimed is left
  * to the next call.
  */
 export async function cancelRequestsOf(tx: Tx, userIds: readonly UserId[], reason: string): Promise<number> {

@@ -66,5 +66,5 @@ export async function wishOfRequest(
 function decryptLaunchOf(id: StandingRequestId, stored: EncryptedLaunch, encryption: Encryption): LaunchSettings {
   const launch = decryptLaunch(stored, { kind: "standing request", id }, encryption);
   if (launch !== undefined) return launch;
-  throw new AppError("not_found", "not_found", `The settings of queued request ${id} can no longer be read.`);
+  throw new AppError("not_found", "not_found", `The settings of standing request ${id} can no longer be read.`);
 }

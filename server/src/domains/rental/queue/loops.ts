@@ -14,7 +14,7 @@ const KEPT_MS = 30 * 86_400_000;
 export function matchLoop(matcher: Matcher): Loop {
   return {
     name: MATCH_LOOP,
-    description: "Rents matching offers for queued requests, the oldest request first.",
+    description: "Rents matching offers for standing requests, the oldest request first.",
     everyMs: MATCH_EVERY_MS,
     run: () => matcher.run(),
   };
@@ -26,7 +26,7 @@ export function queueLoops({ database, clock }: Deps): readonly Loop[] {
   return [
     {
       name: "close-standing-requests",
-      description: "Closes queued requests whose time is over, and deletes those that were closed 30 days ago.",
+      description: "Closes standing requests whose time is over, and deletes those that were closed 30 days ago.",
       everyMs: 15_000,
       run: () =>
         withTransaction(database, clock, async (tx) => ({

@@ -57,7 +57,7 @@ test("two servers serve each request once, lose none, and serve equals in the or
       const host = hosts[index % hosts.length];
       const offerId = host && (await first.offersOf(host)).get(1);
       if (offerId === undefined) return;
-      // A queued request may have taken the offer by now.
+      // A standing request may have taken the offer by now.
       const body = { image: "busybox", disk: 10 };
       const url = `/api/v0/asks/${offerId}/`;
       const answer = await first.call({ method: "PUT", url, secret: passerBy.secret, body });

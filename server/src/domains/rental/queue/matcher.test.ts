@@ -42,7 +42,7 @@ const COUNT = 10_000;
 /** A machine that joins and then gets its price may be announced once for each. */
 const TOLD_TWICE = 2;
 
-test("with ten thousand queued requests a run is bounded, and a change asks only the requests that it may concern", async (t) => {
+test("with ten thousand standing requests a run is bounded, and a change asks only the requests that it may concern", async (t) => {
   const world = await aWorld(t);
   const renter = await world.caller();
   const model = await waitFor(world, renter, { max_dph: 0.001 });

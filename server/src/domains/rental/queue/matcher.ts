@@ -60,7 +60,7 @@ type Round = { readonly machineIds: readonly MachineId[]; readonly ids: readonly
 type Done = { searches: number; claimed: number; readonly errors: unknown[] };
 
 /**
- * Finds offers for queued requests, fairly: when machines changed, the requests that they may concern are asked one by
+ * Finds offers for standing requests, fairly: when machines changed, the requests that they may concern are asked one by
  * one, oldest first, and claim only those machines. A request that is new, or is searched for without a cause, claims
  * nothing by itself: the machines that it found are treated as changed, so that older requests are asked first.
  */

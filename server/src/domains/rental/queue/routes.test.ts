@@ -12,7 +12,7 @@ import {
   waitFor,
 } from "../../../../../test/support/standing-requests.ts";
 
-test("a queued request rents when a machine comes, at no more than its limit, and the books are right", async (t) => {
+test("a standing request rents when a machine comes, at no more than its limit, and the books are right", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   const id = await waitFor(world, renter, { label: "mine", env: { A: "1" }, max_dph: 2 });

@@ -10,7 +10,7 @@ import {
 
 const TAGS = ["Standing requests"];
 
-/** Routes of queued requests, which rent as soon as an offer matches (docs/queue.md). */
+/** Routes of standing requests, which rent as soon as an offer matches (docs/queue.md). */
 export function queueRoutes(scope: HttpScope, ports: QueuePorts): void {
   readingRoutes(scope, ports);
   const { app, mutate } = scope;
@@ -34,14 +34,14 @@ export function queueRoutes(scope: HttpScope, ports: QueuePorts): void {
     "/api/v0/standing_requests/:id/",
     {
       config: { access: { operation: "api.standing_request.cancel", permission: "instance_write" } },
-      schema: { tags: TAGS, summary: "Cancel a queued request", params: IdParams, response: { 200: Done } },
+      schema: { tags: TAGS, summary: "Cancel a standing request", params: IdParams, response: { 200: Done } },
     },
     (request) => {
       const { userId } = identityOf(request);
       const { id } = request.params;
       return mutate(request, async (tx) => {
         await cancelQueuedRequest(tx, { userId, id });
-        return { success: true as const, msg: `Queued request ${id} is cancelled.` };
+        return { success: true as const, msg: `Standing request ${id} is cancelled.` };
       });
     },
   );
@@ -52,7 +52,7 @@ function readingRoutes({ app, database, clock }: HttpScope, { search }: QueuePor
     "/api/v0/standing_requests/",
     {
       config: { access: { operation: "api.standing_request.list", permission: "instance_read" } },
-      schema: { tags: TAGS, summary: "List queued requests, the newest first", response: { 200: Listing } },
+      schema: { tags: TAGS, summary: "List standing requests, the newest first", response: { 200: Listing } },
     },
     async (request) => {
       const { userId } = identityOf(request);
@@ -66,7 +66,7 @@ function readingRoutes({ app, database, clock }: HttpScope, { search }: QueuePor
       config: { access: { operation: "api.standing_request.show", permission: "instance_read" } },
       schema: {
         tags: TAGS,
-        summary: "Show a queued request, its place in the queue and the offers that match it",
+        summary: "Show a standing request, its place in the queue and the offers that match it",
         params: IdParams,
         response: { 200: Shown },
       },

@@ -60,7 +60,7 @@ export async function createQueuedRequest(
   { desk, encryption, search, creditOf }: QueuePorts,
 ) {
   if (body.target_state === "stopped") {
-    throw invalid("target_state", "target_state must be running: a queued request is for an instance that runs");
+    throw invalid("target_state", "target_state must be running: a standing request is for an instance that runs");
   }
   if (body.volume_info?.create_new === true) {
     const message = "volume_info.create_new: a new volume is on one machine; rent it first and link it by volume_id";
@@ -82,10 +82,10 @@ export async function createQueuedRequest(
   const machines = Array.from({ length: MACHINES_PER_ROUND }, (_, index) => asId<MachineId>(index + 1));
   search(searchAmong({ query, totalMaxNanosPerHour, bidNanosPerHour, diskGb: launch.disk_gb }, { in: machines }));
   if ((await creditOf(tx.db, userId)) <= 0n) {
-    throw insufficientFunds("A queued request needs credit, because it rents as soon as an offer matches.");
+    throw insufficientFunds("A standing request needs credit, because it rents as soon as an offer matches.");
   }
   if ((await countOpenOf(tx, userId)) >= OPEN_MAX) {
-    const message = `An account may have at most ${OPEN_MAX} open queued requests.`;
+    const message = `An account may have at most ${OPEN_MAX} open standing requests.`;
     throw invalid("q", message, "max_standing_requests");
   }
   const id = await reserveId(tx);
@@ -114,7 +114,7 @@ export async function cancelQueuedRequest(tx: Tx, { userId, id: given }: OwnRequ
   const request = id && (await lockQueuedRequestOf(tx, userId, id));
   if (id === undefined || request === undefined) throw noSuchRequest(given);
   if (request.instanceId !== undefined) {
-    const message = `Queued request ${id} became instance ${request.instanceId}, which is not cancelled.`;
+    const message = `Standing request ${id} became instance ${request.instanceId}, which is not cancelled.`;
     throw conflict("standing_request_claimed", message, { extra: { instance_id: request.instanceId } });
   }
   if (request.status === "open") await closeQueuedRequest(tx, { id, status: "cancelled" });
@@ -160,5 +160,5 @@ function toId(id: number): StandingRequestId | undefined {
 }
 
 function noSuchRequest(id: number) {
-  return notFound("no_such_standing_request", `You have no queued request ${id}.`);
+  return notFound("no_such_standing_request", `You have no standing request ${id}.`);
 }

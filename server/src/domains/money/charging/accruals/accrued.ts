@@ -94,10 +94,10 @@ async function capRoomsOf(db: Reader, now: Date, userId: UserId): Promise<Rooms>
   );
 }
 
-/** The amount that a deposit has paid by now without a transfer: its remainder, and the saving by its discount. */
+/** A deposit after usage that it pays and that is not charged yet: its remainder, and the saving by its discount. */
 export type DepositAccrual = { readonly leftNanos: bigint; readonly savedNanos: bigint; readonly isSpent: boolean };
 
-/** The accrual of the deposit of one instance; undefined when it has paid nothing since the last settlement. */
+/** The deposit of one instance after its accrued usage; undefined when the deposit pays for none. */
 export async function depositAccrualOf(
   db: Reader,
   now: Date,

@@ -36,7 +36,7 @@ export async function forgetHold(tx: Tx, id: InstanceId, holdId: HoldId): Promis
   return result.numAffectedRows === 1n;
 }
 
-/** True when an instance that runs, or is not settled to its end, names this hold. */
+/** True when an instance that has not ended, or is not settled to its end, names this hold. */
 export async function isHoldNamed(tx: Tx, holdId: HoldId): Promise<boolean> {
   const row = await tx.db
     .selectFrom("instance_tabs as tab")

@@ -102,7 +102,10 @@ export async function listMonthPortions(
 
 type ContractComponent = Pick<ChargeSum, "instanceId" | "volumeId" | "component">;
 
-/** The earliest start of charge lines of a span that began after a moment, for these components. */
+/**
+ * For these components, the earliest time after `after` that charge lines of a span cover: a line that began before it
+ * counts from `after` on. Components without such a line are left out.
+ */
 export async function listBeginnings(
   db: Reader,
   { payerId, from, until }: ChargeSpan,

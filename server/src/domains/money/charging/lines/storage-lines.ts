@@ -63,8 +63,8 @@ export function storageLines(stored: Stored, fromAt: Date, covered: readonly Int
 
 /**
  * Divides an interval at the state changes within it. A change may be dated before the one ahead of it, since its
- * transaction waited; it then holds from that one's date, so that no time belongs to two states. The first holds from
- * before the interval, even if its date is later.
+ * transaction waited; it then holds from its own date on, and the one ahead of it ends there, so that no time belongs
+ * to two states. The first holds from before the interval, even if its date is later.
  */
 function statesOf(changes: readonly StateChange[], { from, to }: Interval): readonly (Interval & StateChange)[] {
   const pieces: (Interval & StateChange)[] = [];

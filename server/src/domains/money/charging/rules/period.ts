@@ -9,8 +9,8 @@ const AMPLE_S = DAY_S;
 /** Seconds between settlements while the last credit is used up. */
 export const LAST_SECONDS = 15;
 /**
- * With less credit than this, a hold of ten minutes for one run would be missing for another: the rest is used up in
- * small steps.
+ * When credit lasts for less time than this, a hold of ten minutes for one run would be missing for another: the rest
+ * is used up in small steps.
  */
 const USED_UP_S = 2 * (HOLD_SECONDS + MINUTE_S);
 

@@ -94,7 +94,7 @@ function toStateChange({ at, phase, cause }: PhaseChange): StateChange {
 export type Bill = {
   readonly lines: readonly DueLine[];
   readonly storageChargedUntilAt: Date | undefined;
-  /** The use of the deposit; undefined without a deposit. */
+  /** The use of the deposit by these lines; undefined when it pays for none of them. */
   readonly use: { readonly leftNanos: bigint; readonly savedNanos: bigint; readonly isSpent: boolean } | undefined;
 };
 

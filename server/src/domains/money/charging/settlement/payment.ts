@@ -13,7 +13,7 @@ export type Room = {
   readonly holdsFromMs: number;
   nanos: bigint;
   beforeNanos: bigint | undefined;
-  /** The part of the limit that other holds set aside. */
+  /** The part of the limit that pending holds set aside; it is in neither of the two amounts above. */
   readonly heldNanos: bigint;
 };
 /** By scope, the room of each of its caps. */

@@ -100,7 +100,10 @@ export async function settleWithin(
   return { isCovered: isCovered && ids.length <= SETTLED_AT_ONCE_MAX };
 }
 
-/** Up to `limit` instances that a user is charged for now, each with the host who earns by it; takes no locks. */
+/**
+ * The instances that a user is charged for now, at most `SETTLED_AT_ONCE_MAX`, each with the host who earns by it; takes
+ * no locks.
+ */
 export async function listRunsOf(
   db: Reader,
   userId: UserId,
@@ -121,7 +124,7 @@ export async function settleLocked(tx: Tx, ids: readonly InstanceId[]): Promise<
   await settleInstances(tx, await lockBillables(tx, ids), { isPassing: true });
 }
 
-/** Stops an instance that has no hold, keeps its data, and notes which limit was reached. */
+/** Stops an instance whose hold was refused, keeps its data, and notes which limit was reached. */
 async function stop(tx: Tx, { id, payerId, limitedBy }: Stalled): Promise<boolean> {
   const isStopped = await stopUnpaid(tx, id, limitedBy.kind === "cap" ? "cap_reached" : "balance_empty");
   if (!isStopped || limitedBy.kind === "balance") return isStopped;

@@ -131,8 +131,9 @@ export type Means = {
 type Plans = ReadonlyMap<InstanceId, HoldPlan>;
 
 /**
- * Locks all accounts that money may move between, in the one global order, and frees the holds of this batch, except
- * for those that would be placed again unchanged. Without rates it frees all.
+ * Locks all accounts that money may move between, in the one global order, and frees the holds of this batch. With
+ * rates, holds that would be placed again unchanged stay; without rates none is compared. The hold for a start that has
+ * not happened stays in both cases, unless a cap does not cover it any more.
  */
 async function openPurses(
   tx: Tx,
@@ -159,7 +160,6 @@ async function openPurses(
       : new Set(items.filter((item) => isStrained(item, limited)).map(({ facts }) => facts.instance.id));
   await useHolds(
     tx,
-    // An instance that has not run keeps the hold for its start, unless a cap does not cover it any more.
     items.flatMap(({ facts: { instance }, activity }) => {
       const isKept = kept.has(instance.id) || (activity === "unproven" && !strained.has(instance.id));
       return isKept ? [] : (instance.holdId ?? []);
@@ -303,7 +303,7 @@ function lagOf(lastCountedAt: Date | undefined, now: Date): number {
   return Math.min(Math.max(seconds, 0), LAG_SECONDS_MAX);
 }
 
-/** True when the instance has a hold after the settlement. */
+/** True when the instance needs a hold after the settlement; credit or a cap may still refuse it. */
 function isHolder({ activity, facts: { instance } }: Item): boolean {
   return activity === "active" || activity === "waiting" || (activity === "leaving" && instance.holdId !== undefined);
 }
@@ -355,7 +355,7 @@ function settledOf(
   },
 ) {
   const [period] = periodsFor(activity, { lasting: "hours", lagSeconds: 0 });
-  // An instance without a hold stays due until it is stopped, which is a transaction of its own.
+  // An instance whose hold was refused stays due until it is stopped, which is a transaction of its own.
   const isStalled = plan?.kind === "refused" && activity !== "leaving";
   const isPlanned = plan?.kind === "placed" && activity !== "unproven";
   const seconds = isStalled || hasToStop ? 0 : isPlanned ? plan.seconds : period?.seconds;

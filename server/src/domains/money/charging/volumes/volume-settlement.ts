@@ -66,7 +66,7 @@ export async function settleVolumesWithin(
   await withTransaction(database, clock, async (tx) => settleVolumes(tx, await lockVolumesWithin(tx, which)));
 }
 
-/** The accrual of one volume without a transfer, and the scopes that it counts within. */
+/** The usage of one volume that is not charged yet, the scopes that it counts within, and its hold. */
 export type VolumeAccrual = {
   readonly lines: readonly DueLine[];
   readonly scopes: readonly CapScope[];
@@ -110,8 +110,8 @@ async function settleVolumes(tx: Tx, volumes: readonly ChargeableVolume[]): Prom
 type Held = { readonly holdId: HoldId; readonly seconds: number };
 
 /**
- * Places holds for the coming period of each volume and for its uncharged time, as far as there is credit. A volume
- * that is being deleted gets none: its machine may be away for good.
+ * Places a hold for each volume: for its uncharged time and the first of `HOLD_PERIODS` that credit and caps cover, or
+ * none when they cover none of them. A volume that is being deleted gets none: its machine may be away for good.
  */
 async function renewHolds(tx: Tx, items: readonly Item[]): Promise<ReadonlyMap<VolumeId, Held>> {
   const held = new Map<VolumeId, Held>();

@@ -184,7 +184,7 @@ async function deleteAll(tx: Tx, arrears: Arrears, kept: Awaited<ReturnType<type
   await lockAccounts(tx, [LOSSES, creditOf(userId)]);
   if ((await accruedOf(tx.db, tx.now, userId)) > 0n) return "deleting";
   const { balance, held } = await balanceOf(tx.db, userId);
-  // Holds are released with the next settlement: with a balance at zero nothing covers them.
+  // Holds are released with the next settlement: with a minimum balance of zero nothing covers them.
   if (held > 0n && arrears.minBalance < 0n) return "deleting";
   const owed = balance < 0n ? -balance : 0n;
   // Debt for a disputed payment stays.

@@ -39,7 +39,8 @@ export function listFlagged(db: Reader, userIds: readonly UserId[]): Promise<Rea
 }
 
 /**
- * Refuses a card payment of a flagged account beyond its debt, or beyond the minimum of a payment when that is more.
+ * Refuses a card payment of a flagged account beyond its debt, or beyond the minimum of a payment when the debt is
+ * less; without a debt it refuses every card payment.
  */
 export async function refuseDisputed(
   tx: Tx,

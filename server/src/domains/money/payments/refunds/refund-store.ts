@@ -3,7 +3,7 @@ import type { PaymentId, UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { RefundResult } from "../provider/provider.ts";
 
-/** A requested refund that the provider has not been asked for. */
+/** A requested refund that the provider has not answered. */
 export type WantedRefund = {
   readonly id: number;
   readonly intentId: string;

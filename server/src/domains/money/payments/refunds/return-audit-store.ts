@@ -14,7 +14,7 @@ export type AuditedReturn = {
   readonly takenNanos: bigint;
   readonly lostNanos: bigint;
   readonly bookedCount: number;
-  /** True for a dispute that its user won. */
+  /** True for a dispute that the operator won, so that the money came back. */
   readonly isReversed: boolean;
   /** The accounts that the amount was taken from, with the sums taken and the sums not given back. */
   readonly takings: readonly (TakenFrom & { readonly allNanos: bigint; readonly openNanos: bigint })[];

@@ -65,7 +65,7 @@ type PaidIntent = { readonly intentId: string; readonly userId: UserId; readonly
 /**
  * Books the returns of a credited payment. The amount comes out of the user's credit; missing amounts come first from
  * the user's deposits, then from those who received the credit, as far as it is still there. The rest becomes the
- * user's debt: negative credit, with which nothing can be rented. A dispute that the user won is booked back. The
+ * user's debt: negative credit, with which nothing can be rented. A dispute that the operator won is booked back. The
  * result does not depend on the order of the reports.
  */
 export async function bookReturns(tx: Tx, log: Log, paid: PaidIntent): Promise<void> {

@@ -57,7 +57,7 @@ type Consequences = {
   readonly ended: InstanceId[];
   readonly due: InstanceId[];
   readonly faults: HostFault[];
-  /** Instances whose holds are given back, unless they ran. */
+  /** Instances whose holds are released if they never ran. */
   readonly left: InstanceId[];
 };
 
@@ -202,7 +202,7 @@ function noteConsequences({ from, to, effects, happening }: Move, after: Consequ
   if (to === "ended") after.ended.push(id);
   const reason = faultOf({ ...from, event: happening.event, to });
   if (reason !== undefined) after.faults.push({ instanceId: id, generation, reason });
-  // The host's report is now the last of a run, or the first, and the hold follows it.
+  // A run begins or ends here, or its host failed: the instance is due, so that charges and hold follow at once.
   if (reason !== undefined || SETTLED_PHASES.has(to)) after.due.push(id);
   for (const effect of effects) {
     switch (effect) {

@@ -43,7 +43,7 @@ export type Allowance = {
    * The running time that the server's evidence of its start allows by now; undefined when the host's word is enough.
    */
   readonly countableMs?: bigint | undefined;
-  /** Milliseconds in which its machine was connected and the run not over. */
+  /** Milliseconds in which its machine was in touch and the run not over. */
   readonly coveredMs: number;
   /** The speed of its machine's uplink. */
   readonly receivedBytesPerMs: number;
@@ -61,7 +61,7 @@ const ENDLESS_MS = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
  * Raises the counters of a run by its host's report. Counters never decrease, and grow only by what is new in the
- * report and possible: not by more time than the machine was connected, nor more bytes than its uplink carries. A
+ * report and possible: not by more time than the machine was in touch, nor more bytes than its uplink carries. A
  * report that comes late, twice or out of order adds nothing.
  */
 export function countRun(run: CountedRun, said: Said, allowance: Allowance): CountedRun {
@@ -115,8 +115,8 @@ function beginning(
 type Neighbours = Pick<Allowance, "previousEndAt" | "nextMeteredFromAt" | "notBefore" | "chargeableUntilAt">;
 
 /**
- * No earlier than its run, even if this server's clock is behind the clock of the server that began it, and not within
- * another run.
+ * The earliest time at which the process can have begun: not before its run, even if this server's clock is behind the
+ * clock of the server that began it, and not within another run.
  */
 function firstPossible({ startedAt }: CountedRun, { previousEndAt, notBefore }: Neighbours): Date {
   const times = [startedAt, previousEndAt ?? startedAt, notBefore ?? startedAt];
@@ -147,7 +147,7 @@ function countBytes(
   const newReceived = least(heardReceivedBytes - run.heardReceivedBytes, carried(uplinkMs, receivedBytesPerMs));
   const newSent = least(heardSentBytes - run.heardSentBytes, carried(uplinkMs, sentBytesPerMs));
   const usedMs = largest(uplinkTimeMs(newReceived, receivedBytesPerMs), uplinkTimeMs(newSent, sentBytesPerMs));
-  // After a time in which the machine was not observed, earlier spare time is neither used nor kept.
+  // After a time in which the machine was not in touch throughout, earlier spare time is neither used nor kept.
   const unusedMs = least(uplinkMs - usedMs, SPARE_TRAFFIC_MS_MAX);
   return {
     receivedBytes: run.receivedBytes + newReceived,

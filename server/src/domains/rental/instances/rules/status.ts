@@ -41,8 +41,8 @@ export type Sight = {
 
 /**
  * The status that users see, computed from desired state, phase, observed state and the host's presence, and stored
- * nowhere. An evicted instance shows stopped everywhere, as clients expect, although it is still wanted and resumes by
- * itself.
+ * nowhere. An outbid instance (`isOutbidNow`) shows stopped everywhere, as clients expect, although it is still wanted
+ * and resumes by itself.
  */
 export function statusOf(instance: Instance, sight: Sight): Status {
   const { phase, desired } = instance;

@@ -35,7 +35,7 @@ const ORDER_COLUMNS = { paid_on: "when", when: "when", amount_cents: "amount" } 
 /** The years 1 to 9999 in seconds since 1970, the bounds of a moment. */
 const [FIRST_SECOND, LAST_SECOND] = [-62_135_596_800, 253_402_300_799];
 
-/** Parses the query of a page of movements; undefined when its range of dates is missing or empty. */
+/** Parses the query of a page of movements; undefined when its range of dates is missing or invalid. */
 export function planMovements(query: MovementsQuery): MovementsPlan | undefined {
   const filters = readJson(query.select_filters, SOURCE);
   if (filters !== undefined && filters !== null && !isPlainObject(filters)) {
@@ -77,7 +77,7 @@ function readOrder({ order_by: orderBy, latest_first: latestFirst }: MovementsQu
   return { order, isDescending: key.direction === "desc" };
 }
 
-/** The range of a query; both ends are required, in seconds since 1970. */
+/** The range of a query; both ends are required, in seconds since 1970, with or without fractions. */
 function readRange(when: unknown): { readonly from: Date; readonly until: Date } | undefined {
   if (!isPlainObject(when)) return undefined;
   const known = ["gte", "gt", "lte", "lt"];
