@@ -51,18 +51,24 @@ describe("endpoint groups on three hosts", () => {
   let hung: Promise<Outcome>;
   const cleanups = new AsyncDisposableStack();
 
+  /** Waits; a wait in vain fails with the story of the endpoint. */
+  const untilStory = async <T>(endpoint: Endpoint, what: string, probe: () => Promise<T | undefined>): Promise<T> => {
+    try {
+      return await until(`${endpoint.options.endpoint}: ${what}`, probe);
+    } catch (cause) {
+      throw new Error(await endpoint.explained(), { cause });
+    }
+  };
   const untilWorkers = (endpoint: Endpoint, what: string, isIt: (workers: readonly WorkerRecord[]) => boolean) =>
-    until(`${endpoint.options.endpoint}: ${what}`, async () => {
+    untilStory(endpoint, what, async () => {
       const workers = await endpoint.workers();
       if (isIt(workers)) return workers;
-      throw new Error(`${JSON.stringify(workers)}\n${await endpoint.explained()}`);
+      throw new Error(JSON.stringify(workers));
     });
   const untilTold = (endpoint: Endpoint, pattern: RegExp) =>
-    until(`${endpoint.options.endpoint} tells ${pattern}`, async () => {
-      const found = (await endpoint.events()).find(({ sentence }) => pattern.test(sentence));
-      if (found === undefined) throw new Error(await endpoint.explained());
-      return found;
-    });
+    untilStory(endpoint, `tells ${pattern}`, async () =>
+      (await endpoint.events()).find(({ sentence }) => pattern.test(sentence)),
+    );
   const loadOf = (endpoint: Endpoint): EndpointLoad => {
     const load = loads.get(endpoint) ?? endpoint.load();
     loads.set(endpoint, load);

@@ -62,8 +62,8 @@ describe("a second machine", () => {
   type Machine = { readonly id: number; readonly is_connected: boolean; readonly clone_noticed_at: number | null };
   type Listed = { readonly credentials: readonly { readonly id: number; readonly machines: readonly Machine[] }[] };
   const machines = async () => {
-    const { stdout } = await berth.cli("host", "list", "--json");
-    const { credentials }: Listed = JSON.parse(stdout);
+    const { body } = await berth.call("GET", "/api/v0/hosts/credentials/", { key: berth.adminKey });
+    const { credentials }: Listed = body;
     return credentials.flatMap(({ id, machines: all }) => all.map((machine) => ({ ...machine, credential: id })));
   };
   const connected = (id?: number) =>

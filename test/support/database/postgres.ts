@@ -16,6 +16,11 @@ import {
 import { aFactKeeper } from "./facts.ts";
 
 const TEMPLATE_LOCK_KEY = 6_205_873_412;
+/**
+ * Connections of a test's pool: enough for requests that meet each other. Each one costs PostgreSQL as much as twenty
+ * requests, since it reads the catalogs of a new database.
+ */
+const POOL_MAX = 4;
 const MIGRATIONS = path.join(import.meta.dirname, "../../../server/migrations");
 
 export type TestDatabase = {
@@ -65,7 +70,7 @@ async function openDatabase(superuserUrl: string, source: string, scope: Scope |
   await client.query(`create database ${name} template ${source} strategy file_copy owner ${OWNER}`);
   const url = ownerUrl(superuserUrl, name);
   const connection = ownerConnection(superuserUrl, name);
-  const database = connect(connection, createLog("silent"), aFactKeeper());
+  const database = connect({ ...connection, max: POOL_MAX }, createLog("silent"), aFactKeeper());
   const drop = async () => {
     await database.close();
     await client.query(`drop database ${name} with (force)`);

@@ -108,10 +108,10 @@ async function join(berth: Berth, host: JoinedHost | undefined): Promise<Joined>
 }
 
 async function listMachines(berth: Berth): Promise<readonly Listed[]> {
-  const { code, stdout, stderr } = await berth.cli("host", "list", "--json");
-  assert.equal(code, 0, stderr);
-  const listed: { readonly credentials: readonly { readonly machines: readonly Listed[] }[] } = JSON.parse(stdout);
-  return listed.credentials.flatMap((credential) => credential.machines);
+  const { status, body, text } = await berth.call("GET", "/api/v0/hosts/credentials/", { key: berth.adminKey });
+  assert.equal(status, 200, text);
+  const { credentials }: { readonly credentials: readonly { readonly machines: readonly Listed[] }[] } = body;
+  return credentials.flatMap((credential) => credential.machines);
 }
 
 /** A directory with a file system of its own, as storage that several machines mount. It takes memory as it is used. */
