@@ -369,6 +369,18 @@ test("a change of the bid marks the run's present counters, not those of the las
   await world.assertBooks();
 });
 
+test("a change of the bid marks what a run has counted by then, even if its last report was late on its way", async (t) => {
+  const { world, user, id, tell } = await running(t, { price: 0.4 });
+  world.clock.jump(MINUTE_MS);
+  await tell(MINUTE_MS);
+  world.clock.jump(70 * SECOND_MS);
+  // Taken 25 seconds before it arrived.
+  await tell(MINUTE_MS + 45 * SECOND_MS);
+  world.clock.jump(10 * SECOND_MS);
+  await changeBid(world, user, id, 0.5);
+  assert.deepEqual(await marksOf(world, id), [[40, 2 * MINUTE_MS + 20 * SECOND_MS]]);
+});
+
 test("the runs of a disconnected host are taken to go on for a heartbeat lease, and to have stopped after it", async (t) => {
   const { world, host, user, id } = await running(t, { price: 0.3 });
   world.clock.jump(MINUTE_MS);

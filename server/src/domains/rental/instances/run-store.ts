@@ -116,7 +116,10 @@ export async function listSpokenRuns(
 }
 
 /** The counters of a run, and the time up to which it may have counted since. */
-export type RunMark = Pick<CountedRun, "runningMs" | "receivedBytes" | "sentBytes" | "lastCountedAt"> & {
+export type RunMark = Pick<
+  CountedRun,
+  "runningMs" | "receivedBytes" | "sentBytes" | "lastCountedAt" | "meteredFromAt" | "spareMs"
+> & {
   readonly closedAt: Date | undefined;
 };
 
@@ -124,7 +127,15 @@ export type RunMark = Pick<CountedRun, "runningMs" | "receivedBytes" | "sentByte
 export async function findRunMark(tx: Tx, { instanceId, generation }: RunKey): Promise<RunMark | undefined> {
   const row = await tx.db
     .selectFrom("instance_runs")
-    .select(["running_ms", "received_bytes", "sent_bytes", "last_counted_at", "sealed_at"])
+    .select([
+      "running_ms",
+      "received_bytes",
+      "sent_bytes",
+      "last_counted_at",
+      "metered_from_at",
+      "spare_ms",
+      "sealed_at",
+    ])
     .where("instance_id", "=", instanceId)
     .where("generation", "=", generation)
     .executeTakeFirst();
@@ -134,6 +145,8 @@ export async function findRunMark(tx: Tx, { instanceId, generation }: RunKey): P
     receivedBytes: row.received_bytes,
     sentBytes: row.sent_bytes,
     lastCountedAt: row.last_counted_at,
+    meteredFromAt: row.metered_from_at ?? undefined,
+    spareMs: row.spare_ms,
     closedAt: row.sealed_at ?? undefined,
   };
 }

@@ -70,5 +70,10 @@ async function sinceLastCount(tx: Tx, instance: Instance, run: RunMark): Promise
   // run has its own mark.
   const isAlive = tx.now.getTime() - machine.lastSeenAt.getTime() <= LEASE_MS;
   const ends = [isAlive ? tx.now : machine.lastSeenAt, endAt, run.closedAt ?? tx.now].map((at) => at.getTime());
-  return Math.max(0, Math.min(...ends) - run.lastCountedAt.getTime());
+  const untilMs = Math.min(...ends);
+  const sinceCountMs = Math.max(0, untilMs - run.lastCountedAt.getTime());
+  // A count that was late on its way lacks the time since it was taken: that time is spare, and the run, which did not
+  // pause, has been running for longer than its counter and the time since the count say.
+  const lateMs = untilMs - (run.meteredFromAt ?? run.lastCountedAt).getTime() - Number(run.runningMs) - sinceCountMs;
+  return sinceCountMs + Math.min(Math.max(0, lateMs), Number(run.spareMs));
 }
