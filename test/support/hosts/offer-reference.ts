@@ -98,7 +98,7 @@ function referenceRecord(
   offer: LiveOffer,
   asked: Pick<SearchRequest, "type" | "storageGb"> & SearchCaller,
 ): Part {
-  const { machine, leases } = offered;
+  const { machine, grants } = offered;
   const { gpu, facts } = machine;
   const isVerified = machine.verification === "verified";
   const available = availableCount(offered);
@@ -106,7 +106,7 @@ function referenceRecord(
   const reliability = machine.reliabilityPpm / 1e6;
   const numGpus = gpu === undefined ? 0 : offer.deviceCount;
   const share = shareOf(machine, offer.deviceCount);
-  const onDemand = new Set(leases.filter(({ isBid }) => !isBid).map(({ deviceId }) => deviceId));
+  const onDemand = new Set(grants.filter(({ isBid }) => !isBid).map(({ deviceId }) => deviceId));
   return {
     id: offer.id,
     ask_contract_id: offer.id,

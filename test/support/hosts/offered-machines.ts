@@ -100,7 +100,7 @@ export function anOfferedMachine(choice: MachineChoice): OfferedMachine {
       machineId,
       deviceCount,
     })),
-    leases: Object.entries(held).map(([place, price]) => ({
+    grants: Object.entries(held).map(([place, price]) => ({
       deviceId: deviceId(Number(place)),
       machineId,
       instanceId: asId<InstanceId>(id * STRIDE + Number(place)),

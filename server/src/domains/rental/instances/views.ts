@@ -3,7 +3,7 @@ import { storageNanosPerHour } from "../../../base/hourly-price.ts";
 import { nanos, toDollars } from "../../../base/money.ts";
 import type { InstanceSshKey } from "../../people/accounts/for-instances.ts";
 import type { Maintenance, MachineDescription } from "../../supply/hosts/index.ts";
-import { shareOf, type Standing } from "../../supply/market/for-instances.ts";
+import { shareOf, type Rank } from "../../supply/market/for-instances.ts";
 import type { Filling } from "../../supply/volumes/for-instances.ts";
 import type { Instance } from "./instance.ts";
 import { viewInterruption, viewWaiting } from "./bids/rules/interruption-view.ts";
@@ -31,7 +31,7 @@ type Surroundings = {
   /** The note on its tasks, for the status message. */
   readonly note: string | undefined;
   /** The rank in the schedule of its machine; undefined for an instance without a claim that could be taken from it. */
-  readonly rank: Standing | undefined;
+  readonly rank: Rank | undefined;
 };
 
 /** Access to the instance beside its own ports. Only its owner sees the record, and so the token. */

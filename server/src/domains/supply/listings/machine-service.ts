@@ -5,7 +5,7 @@ import { listDeviceProblems, listMachines, listMaintenances, type Machine, type 
 import { listHosted, listRestReasons, type HostedMachine } from "../hosts/for-listings.ts";
 import { listRentals, type Rental } from "../../rental/instances/index.ts";
 import { sumEarningsOf, type EarningSum } from "../../money/ledger/index.ts";
-import { listLiveLeases } from "../market/index.ts";
+import { listLiveGpuGrants } from "../market/index.ts";
 import { listSpaceOf, type SpaceOf } from "../volumes/for-listings.ts";
 import { dayOf, type Days } from "./rules/earnings.ts";
 import { countReports, listDefaultJobs, type DefaultJob } from "./store.ts";
@@ -40,7 +40,7 @@ export async function showMachines(
   if (ids.length === 0) return [];
   const machines = await listMachines(db, ids);
   const rentals = Map.groupBy(await listRentals(db, ids), (rental) => rental.machineId);
-  const leases = Map.groupBy(await listLiveLeases(db, ids), (lease) => lease.machineId);
+  const grants = Map.groupBy(await listLiveGpuGrants(db, ids), (grant) => grant.machineId);
   const maintenances = Map.groupBy(await listMaintenances(db, ids, now), (one) => one.machineId);
   const [spaces, jobs, reports] = [
     await listSpaceOf(db, ids),
@@ -61,7 +61,7 @@ export async function showMachines(
       hosted,
       machine,
       rentals: rentals.get(id) ?? [],
-      rentedCount: (leases.get(id) ?? []).filter((lease) => rentersIds.has(lease.instanceId)).length,
+      rentedCount: (grants.get(id) ?? []).filter((grant) => rentersIds.has(grant.instanceId)).length,
       maintenances: maintenances.get(id) ?? [],
       space: spaces.get(id),
       job: jobs.get(id),

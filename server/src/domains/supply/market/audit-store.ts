@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { InstanceId, MachineId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
-/** The devices that an instance holds, and the machine that they belong to. */
+/** The devices that an instance holds, and their machines: more than one only by mistake. */
 export type HeldDevices = {
   readonly instanceId: InstanceId;
   readonly deviceCount: number;

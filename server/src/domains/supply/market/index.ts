@@ -4,5 +4,5 @@ export type { SearchCaller } from "./search/rules/search.ts";
 export { refuseUnknownFields } from "./search/rules/search-request.ts";
 export { freeDiskBytes, isOpen } from "./rules/machine-state.ts";
 export { refreshOffers } from "./service.ts";
-export { listLiveLeases, listLiveOffers } from "./store.ts";
+export { listLiveGpuGrants, listLiveOffers } from "./store.ts";
 export { listHeldDevices, type HeldDevices } from "./audit-store.ts";

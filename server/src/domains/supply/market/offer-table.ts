@@ -8,7 +8,7 @@ import type { Reader } from "../../../db/transaction.ts";
 import { listMachines } from "../hosts/index.ts";
 import type { VolumeSpace } from "./search/rules/offer-fields.ts";
 import { OfferIndex } from "./search/rules/offer-index.ts";
-import { listLiveLeases, listLiveOffers, listOfferedMachines } from "./store.ts";
+import { listLiveGpuGrants, listLiveOffers, listOfferedMachines } from "./store.ts";
 
 export type OfferTableDependencies = {
   readonly clock: Clock;
@@ -97,12 +97,12 @@ export class OfferTable {
     // Ids first, prices afterwards: an id shown with a newer price is retired and refused, while an id shown with an
     // older price would be rented for more than was shown.
     const offers = await listLiveOffers(kysely, ids);
-    const [machines, leases, volumes] = await Promise.all([
+    const [machines, grants, volumes] = await Promise.all([
       listMachines(kysely, ids),
-      listLiveLeases(kysely, ids),
+      listLiveGpuGrants(kysely, ids),
       this.dependencies.listVolumeSpace?.(kysely, ids),
     ]);
-    const leasesOf = Map.groupBy(leases, (lease) => lease.machineId);
+    const grantsOf = Map.groupBy(grants, (grant) => grant.machineId);
     const offersOf = Map.groupBy(offers, (offer) => offer.machineId);
     for (const id of ids) {
       const machine = machines.get(id);
@@ -110,7 +110,7 @@ export class OfferTable {
       else {
         this.index.replace({
           machine,
-          leases: leasesOf.get(id) ?? [],
+          grants: grantsOf.get(id) ?? [],
           offers: (offersOf.get(id) ?? []).filter((offer) => !this.retired.has(offer.id)),
           volume: volumes?.get(id),
         });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { asId, type DeviceId, type InstanceId } from "../../../base/ids.ts";
 import { allocate, type Claim, type Holder, type MachineClaims } from "./rules/allocation.ts";
-import { atPrice, standingOf } from "./rules/rank.ts";
+import { atPrice, rankOf } from "./rules/rank.ts";
 
 const NOW_MS = 100;
 const STEP = 1_000_000n;
@@ -78,7 +78,7 @@ test("the shown bid to run now runs, and no lower one does", () => {
     fc.property(machines, (machine) => {
       for (const own of ownersOf(machine)) {
         const minBid = MIN_BID_PER_DEVICE * BigInt(own.deviceCount);
-        const { bidToRunNanos: bid } = standingOf(machine, own, minBid);
+        const { bidToRunNanos: bid } = rankOf(machine, own, minBid);
         if (bid !== undefined) assert.ok(wouldRun(machine, own, bid), `${bid} does not run`);
         // One step less, and all lower round amounts.
         const below = bid === undefined ? 60n * STEP : bid - STEP;
@@ -124,7 +124,7 @@ test("the lower bid is shown as enough where it stays and a higher one has to le
     [2n, 3n, 4n].map((steps) => wouldRun(machine, own, steps * STEP)),
     [true, false, true],
   );
-  const { isServed, bidToRunNanos } = standingOf(machine, own, MIN_BID_PER_DEVICE);
+  const { isServed, bidToRunNanos } = rankOf(machine, own, MIN_BID_PER_DEVICE);
   assert.deepEqual([isServed, bidToRunNanos], [true, 2n * STEP]);
 });
 
@@ -132,15 +132,14 @@ test("a served claim is shown as served, and bids no less than needed", () => {
   fc.assert(
     fc.property(machines, (machine) => {
       for (const own of ownersOf(machine)) {
-        const standing = standingOf(machine, own, MIN_BID_PER_DEVICE * BigInt(own.deviceCount));
+        const rank = rankOf(machine, own, MIN_BID_PER_DEVICE * BigInt(own.deviceCount));
         const runsNow = wouldRun(machine, own, own.priceNanosPerHour);
-        assert.equal(standing.isServed, runsNow);
-        if (runsNow) assert.ok((standing.bidToRunNanos ?? 0n) <= own.priceNanosPerHour);
-        if (standing.isResting) assert.ok((standing.restsUntilMs ?? 0) > NOW_MS);
-        if (standing.restsUntilMs !== undefined) assert.ok(!runsNow && machine.minSliceMs > 0);
+        assert.equal(rank.isServed, runsNow);
+        if (runsNow) assert.ok((rank.bidToRunNanos ?? 0n) <= own.priceNanosPerHour);
+        if (rank.isResting) assert.ok((rank.restsUntilMs ?? 0) > NOW_MS);
+        if (rank.restsUntilMs !== undefined) assert.ok(!runsNow && machine.minSliceMs > 0);
         assert.ok(
-          standing.aheadCount < machine.waiting.length ||
-            machine.holders.some((one) => one.instanceId === own.instanceId),
+          rank.aheadCount < machine.waiting.length || machine.holders.some((one) => one.instanceId === own.instanceId),
         );
       }
     }),
@@ -154,11 +153,11 @@ test("when no bid is high enough because another has just resumed, the bid to be
     fc.property(machines, (machine) => {
       for (const own of ownersOf(machine)) {
         const minBid = MIN_BID_PER_DEVICE * BigInt(own.deviceCount);
-        const { isServed, isResting, bidToRunNanos, winningBidNanos, restsUntilMs } = standingOf(machine, own, minBid);
+        const { isServed, isResting, bidToRunNanos, winningBidNanos, restsUntilMs } = rankOf(machine, own, minBid);
         if (isServed || isResting || bidToRunNanos !== undefined || winningBidNanos === undefined) continue;
         count += 1;
         assert.ok(restsUntilMs !== undefined && restsUntilMs > NOW_MS, `until ${restsUntilMs}`);
-        const later = standingOf({ ...machine, nowMs: NOW_MS + machine.minSliceMs }, own, minBid);
+        const later = rankOf({ ...machine, nowMs: NOW_MS + machine.minSliceMs }, own, minBid);
         assert.ok((later.bidToRunNanos ?? 0n) > winningBidNanos);
       }
     }),

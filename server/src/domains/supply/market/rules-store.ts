@@ -13,7 +13,7 @@ export async function readMarketRules(db: Reader): Promise<MarketRules> {
   return { noticeMs: row.notice_ms, minSliceMs: row.min_slice_ms };
 }
 
-/** Stores the settings of this start for the whole database. */
+/** Stores the settings that this server was started with, for all servers of the database. */
 export async function setMarketRules(tx: Tx, { noticeMs, minSliceMs }: MarketRules): Promise<void> {
   await tx.db.updateTable("market_rules").set({ notice_ms: noticeMs, min_slice_ms: minSliceMs }).execute();
 }

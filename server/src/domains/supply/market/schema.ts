@@ -32,7 +32,7 @@ const Offer = model("Offer", {
   rented: Type.Boolean(),
   is_bid: Type.Boolean(),
   external: Type.Boolean(),
-  verification: Type.String(),
+  verification: Type.String({ description: "`verified` or `unverified`" }),
   verified: Type.Boolean(),
   vericode: Type.Integer(),
   is_vm_deverified: Type.Boolean(),

@@ -4,7 +4,7 @@ import { listScheduledMachines, notifyMarket } from "../hosts/index.ts";
 import { offerSizes } from "./rules/allocation.ts";
 import { availableCount, type MachineState } from "./rules/machine-state.ts";
 import { areSameTerms, termsOf, worsenings, type OfferTerms } from "./offer-terms.ts";
-import { insertOffers, listLiveLeases, listPromisedOffers, retireOffers, updateOfferTerms } from "./store.ts";
+import { insertOffers, listLiveGpuGrants, listPromisedOffers, retireOffers, updateOfferTerms } from "./store.ts";
 
 /**
  * Reads the facts that decide which claims run on these machines. A caller that decides by them holds the machines' row
@@ -15,10 +15,10 @@ export async function readMachineStates(
   machineIds: readonly MachineId[],
 ): Promise<ReadonlyMap<MachineId, MachineState>> {
   const machines = await listScheduledMachines(db, machineIds);
-  const leases = Map.groupBy(await listLiveLeases(db, machineIds), (lease) => lease.machineId);
+  const grants = Map.groupBy(await listLiveGpuGrants(db, machineIds), (grant) => grant.machineId);
   const offers = Map.groupBy(await listPromisedOffers(db, machineIds), (offer) => offer.machineId);
   return new Map(
-    [...machines].map(([id, machine]) => [id, { machine, leases: leases.get(id) ?? [], offers: offers.get(id) ?? [] }]),
+    [...machines].map(([id, machine]) => [id, { machine, grants: grants.get(id) ?? [], offers: offers.get(id) ?? [] }]),
   );
 }
 

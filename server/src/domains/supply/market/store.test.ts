@@ -7,7 +7,7 @@ import type { InstanceId } from "../../../base/ids.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { listMachines } from "../hosts/index.ts";
-import { insertLeases, releaseLeases } from "./store.ts";
+import { insertGpuGrants, releaseGpuGrants } from "./store.ts";
 
 const EARLY = new Date("2026-01-01T00:00:00.000Z");
 const LATE = new Date("2026-01-01T00:00:05.000Z");
@@ -25,10 +25,12 @@ test("the recorded times of one device's GPU grants never overlap, for any times
   });
   const grant = (instanceId: InstanceId, now: Date) =>
     withTransaction(database, at(now), (tx) =>
-      insertLeases(tx, [{ deviceId, machineId, instanceId, generation: 1, isBid: false, priceNanosPerDeviceHour: 1n }]),
+      insertGpuGrants(tx, [
+        { deviceId, machineId, instanceId, generation: 1, isBid: false, priceNanosPerDeviceHour: 1n },
+      ]),
     );
   await grant(first, LATE);
-  await withTransaction(database, at(EARLY), (tx) => releaseLeases(tx, [first]));
+  await withTransaction(database, at(EARLY), (tx) => releaseGpuGrants(tx, [first]));
   await grant(second, EARLY);
   const { rows } = await pool.query("select granted_at, released_at from leases order by id");
   assert.deepEqual(rows, [

@@ -4,7 +4,8 @@ import { insertRows, toJsonRows } from "../../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import type { OfferTerms } from "./offer-terms.ts";
 
-export type LiveLease = {
+/** A live GPU grant. */
+export type GpuGrant = {
   readonly deviceId: DeviceId;
   readonly machineId: MachineId;
   readonly instanceId: InstanceId;
@@ -18,7 +19,7 @@ export type LiveOffer = { readonly id: OfferId; readonly machineId: MachineId; r
 export type PromisedOffer = LiveOffer & { readonly terms: OfferTerms | undefined };
 
 /** Live GPU grants of these machines, or of all when undefined. */
-export async function listLiveLeases(db: Reader, machineIds?: readonly MachineId[]): Promise<readonly LiveLease[]> {
+export async function listLiveGpuGrants(db: Reader, machineIds?: readonly MachineId[]): Promise<readonly GpuGrant[]> {
   const rows = await db
     .selectFrom("leases")
     .select(["device_id", "machine_id", "instance_id", "is_bid", "price_nanos_per_device_hour"])
@@ -210,16 +211,17 @@ export async function insertUsedOffer(tx: Tx, machineId: MachineId, deviceCount:
   return row.id;
 }
 
-export type NewLease = LiveLease & { readonly generation: number };
+/** A GPU grant to be made, and the generation of its instance that it is for. */
+export type NewGpuGrant = GpuGrant & { readonly generation: number };
 
 /**
  * Grants devices to instances. A unique index refuses a device that is granted already; the caller holds the machine's
  * row lock. A transaction reads its time before it waits for locks, so a GPU grant begins when the last one of its
  * device ended if that is later: the recorded times never overlap.
  */
-export async function insertLeases(tx: Tx, leases: readonly NewLease[]): Promise<void> {
-  if (leases.length === 0) return;
-  const column = <K extends keyof NewLease>(key: K) => leases.map((lease) => lease[key]);
+export async function insertGpuGrants(tx: Tx, grants: readonly NewGpuGrant[]): Promise<void> {
+  if (grants.length === 0) return;
+  const column = <K extends keyof NewGpuGrant>(key: K) => grants.map((grant) => grant[key]);
   await sql`
     insert into leases
       (device_id, machine_id, instance_id, generation, is_bid, price_nanos_per_device_hour, granted_at)
@@ -236,11 +238,11 @@ export async function insertLeases(tx: Tx, leases: readonly NewLease[]): Promise
 }
 
 /**
- * Releases all GPU grants of these instances. Only after the host confirmed the teardown, or after its heartbeat lease
- * certainly ended. Never recorded as earlier than the grant, whose transaction may have read its time later and its
- * locks sooner.
+ * Releases all GPU grants of these instances. Callers do so only after the host confirmed the teardown, or after its
+ * heartbeat lease certainly ended. The recorded time is never earlier than that of the grant, whose transaction may have
+ * read its time later and got its locks sooner.
  */
-export async function releaseLeases(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
+export async function releaseGpuGrants(tx: Tx, instanceIds: readonly InstanceId[]): Promise<void> {
   await tx.db
     .updateTable("leases")
     .set({ released_at: sql<Date>`greatest(${tx.now}::timestamptz, granted_at)` })
@@ -250,7 +252,7 @@ export async function releaseLeases(tx: Tx, instanceIds: readonly InstanceId[]):
 }
 
 /** Moves the GPU grants of instances to a new run that keeps its devices. */
-export async function setLeaseGenerations(
+export async function setGpuGrantGenerations(
   tx: Tx,
   runs: readonly { readonly instanceId: InstanceId; readonly generation: number }[],
 ): Promise<void> {
@@ -263,7 +265,7 @@ export async function setLeaseGenerations(
   `.execute(tx.db);
 }
 
-export async function setLeasePrice(tx: Tx, instanceId: InstanceId, nanosPerDeviceHour: bigint): Promise<void> {
+export async function setGpuGrantPrice(tx: Tx, instanceId: InstanceId, nanosPerDeviceHour: bigint): Promise<void> {
   await tx.db
     .updateTable("leases")
     .set({ price_nanos_per_device_hour: nanosPerDeviceHour })

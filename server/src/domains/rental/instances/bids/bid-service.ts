@@ -1,7 +1,7 @@
 import { invalid } from "../../../../base/errors.ts";
 import { formatDollars, nanos, type Nanos } from "../../../../base/money.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { BID_MAX_NANOS, readMachineStates, setLeasePrice } from "../../../supply/market/for-instances.ts";
+import { BID_MAX_NANOS, readMachineStates, setGpuGrantPrice } from "../../../supply/market/for-instances.ts";
 import { refreshOffers } from "../../../supply/market/index.ts";
 import { renewClaim } from "./claim-store.ts";
 import { belowMinBid, minBidOf } from "./claims.ts";
@@ -33,7 +33,7 @@ export async function changeBid(tx: Tx, request: InstanceRequest, asked: Nanos |
   if (bid < minBidNanos) throw belowMinBid(minBidNanos, deviceCount);
   await endTerms(tx, instance);
   await setPrice(tx, id, bid);
-  await setLeasePrice(tx, id, bid / BigInt(deviceCount));
+  await setGpuGrantPrice(tx, id, bid / BigInt(deviceCount));
   if (bid > instance.priceNanosPerHour) await renewClaim(tx, id, { isFresh: false });
   await reschedule(tx, [machineId]);
   await refreshOffers(tx, [machineId]);

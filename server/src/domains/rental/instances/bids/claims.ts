@@ -10,7 +10,7 @@ import {
 import type { StoredClaim } from "./claim-store.ts";
 
 /**
- * True when the schedule has something to decide about this claim: it waits for devices, or leaves for a higher claim.
+ * True when the schedule has something to decide about this claim: it waits for devices, or is under an eviction notice.
  */
 export function isUnsettled({ phase }: Pick<StoredClaim, "phase">): boolean {
   return phase === "scheduled" || phase === "yielding";
@@ -28,7 +28,7 @@ export function machineClaims(
 ): MachineClaims {
   const nowMs = now.getTime();
   const usable = new Set(state.machine.devices.filter((device) => device.isUsable).map((device) => device.id));
-  const held = Map.groupBy(state.leases, (lease) => lease.instanceId);
+  const held = Map.groupBy(state.grants, (grant) => grant.instanceId);
   const holders: Holder[] = claims
     .filter((claim) => held.has(claim.instanceId))
     .map((claim) => ({
@@ -39,7 +39,7 @@ export function machineClaims(
         claim.phase === "ending" ||
         (isUnderNotice(claim) && !reachesMinBid(claim, state)),
       isUnderNotice: isUnderNotice(claim),
-      usableCount: (held.get(claim.instanceId) ?? []).filter((lease) => usable.has(lease.deviceId)).length,
+      usableCount: (held.get(claim.instanceId) ?? []).filter((grant) => usable.has(grant.deviceId)).length,
       grantedAtMs: claim.grantedAtMs ?? nowMs,
     }));
   const waiting = claims.filter((claim) => claim.phase === "scheduled" && reachesMinBid(claim, state));

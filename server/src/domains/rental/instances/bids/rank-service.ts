@@ -3,9 +3,9 @@ import type { Reader } from "../../../../db/transaction.ts";
 import {
   readMachineStates,
   readMarketRules,
-  standingOf,
+  rankOf,
   type Claim,
-  type Standing,
+  type Rank,
 } from "../../../supply/market/for-instances.ts";
 import { listClaims, type StoredClaim } from "./claim-store.ts";
 import { minBidOf, machineClaims } from "./claims.ts";
@@ -16,7 +16,7 @@ export async function listRanks(
   db: Reader,
   instances: readonly Instance[],
   now: Date,
-): Promise<ReadonlyMap<Instance["id"], Standing>> {
+): Promise<ReadonlyMap<Instance["id"], Rank>> {
   const asked = instances.filter(hasRank);
   const machineIds = [...new Set(asked.map((instance) => instance.machineId))];
   if (machineIds.length === 0) return new Map();
@@ -28,12 +28,12 @@ export async function listRanks(
   const claims = Map.groupBy(allClaims, (claim) => claim.machineId);
   const machines = new Map<MachineId, ReturnType<typeof machineClaims>>();
   for (const [id, state] of states) machines.set(id, machineClaims(state, claims.get(id) ?? [], rules, now));
-  const ranks = new Map<Instance["id"], Standing>();
+  const ranks = new Map<Instance["id"], Rank>();
   for (const instance of asked) {
     const [machine, state] = [machines.get(instance.machineId), states.get(instance.machineId)];
     if (machine === undefined || state === undefined) continue;
     const own = ownClaim(instance, claims.get(instance.machineId) ?? [], now);
-    ranks.set(instance.id, standingOf(machine, own, minBidOf(state, instance.deviceCount)));
+    ranks.set(instance.id, rankOf(machine, own, minBidOf(state, instance.deviceCount)));
   }
   return ranks;
 }

@@ -4,7 +4,7 @@ import type { Encryption } from "../../../../base/encryption.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { listInstanceSshKeys, listSecrets } from "../../../people/accounts/for-instances.ts";
 import { listMachines, type Machine } from "../../../supply/hosts/index.ts";
-import { listLiveLeases } from "../../../supply/market/index.ts";
+import { listLiveGpuGrants } from "../../../supply/market/index.ts";
 import { shareOf } from "../../../supply/market/for-instances.ts";
 import { listDesiredVolumes, listMounts } from "../../../supply/volumes/for-instances.ts";
 import type { Instance } from "../instance.ts";
@@ -75,14 +75,14 @@ async function loadOrders(
   if (instances.length === 0) return new Map();
   const ids = instances.map((instance) => instance.id);
   const machineIds = [...new Set(instances.map((instance) => instance.machineId))];
-  const [machines, leases, mounts, sshKeys, secrets] = await Promise.all([
+  const [machines, grants, mounts, sshKeys, secrets] = await Promise.all([
     listMachines(db, machineIds),
-    listLiveLeases(db, machineIds),
+    listLiveGpuGrants(db, machineIds),
     listMounts(db, ids),
     listInstanceSshKeys(db, ids),
     listSecrets(db, [...new Set(instances.map((instance) => instance.userId))], encryption),
   ]);
-  const leasesOf = Map.groupBy(leases, (lease) => lease.instanceId);
+  const grantsOf = Map.groupBy(grants, (grant) => grant.instanceId);
   const orders = new Map<MachineId, DesiredInstance[]>();
   for (const instance of instances) {
     const run = RUN_IN_PHASE[instance.phase];
@@ -92,7 +92,7 @@ async function loadOrders(
     const surroundings = {
       run,
       machine,
-      gpuUuids: gpuUuidsOf(machine, leasesOf.get(instance.id) ?? []),
+      gpuUuids: gpuUuidsOf(machine, grantsOf.get(instance.id) ?? []),
       mounts: mounts.get(instance.id) ?? [],
       publicKeys: (sshKeys.get(instance.id) ?? []).map((key) => key.publicKey),
       secrets: (secrets.get(instance.userId) ?? []).map(({ name, value }) => [name, value] as const),
@@ -106,8 +106,8 @@ async function loadOrders(
   return orders;
 }
 
-function gpuUuidsOf({ devices }: Machine, leases: readonly { readonly deviceId: DeviceId }[]): readonly string[] {
-  const held = new Set(leases.map((lease) => lease.deviceId));
+function gpuUuidsOf({ devices }: Machine, grants: readonly { readonly deviceId: DeviceId }[]): readonly string[] {
+  const held = new Set(grants.map((grant) => grant.deviceId));
   return devices.flatMap(({ id, kind, uuid }) => (kind === "gpu" && held.has(id) ? [uuid] : []));
 }
 

@@ -2,7 +2,7 @@ import type { InstanceId, MachineId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { listDeviceProblems } from "../../../supply/hosts/index.ts";
 import { updateHealth, type ReportedHealth } from "../../../supply/hosts/for-instances.ts";
-import { listLiveLeases, refreshOffers } from "../../../supply/market/index.ts";
+import { listLiveGpuGrants, refreshOffers } from "../../../supply/market/index.ts";
 import { setDeviceProblems } from "./device-problem-store.ts";
 import { insertEvents } from "../store.ts";
 import { reschedule } from "./transitions.ts";
@@ -22,8 +22,8 @@ export async function recordHealth(tx: Tx, reported: readonly ReportedHealth[]):
  * the schedule and the offers. The caller holds the locks of the machines.
  */
 export async function followDevices(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
-  const leases = await listLiveLeases(tx.db, machineIds);
-  if (leases.length > 0) await tellRenters(tx, machineIds, leases);
+  const grants = await listLiveGpuGrants(tx.db, machineIds);
+  if (grants.length > 0) await tellRenters(tx, machineIds, grants);
   await reschedule(tx, machineIds);
   await refreshOffers(tx, machineIds);
 }
@@ -31,11 +31,11 @@ export async function followDevices(tx: Tx, machineIds: readonly MachineId[]): P
 async function tellRenters(
   tx: Tx,
   machineIds: readonly MachineId[],
-  leases: Awaited<ReturnType<typeof listLiveLeases>>,
+  grants: Awaited<ReturnType<typeof listLiveGpuGrants>>,
 ): Promise<void> {
   const problems = await listDeviceProblems(tx.db, machineIds);
   const byInstance = new Map<InstanceId, string[]>();
-  for (const { instanceId, deviceId } of leases) {
+  for (const { instanceId, deviceId } of grants) {
     const found = problems.get(deviceId);
     const known = byInstance.get(instanceId) ?? [];
     byInstance.set(instanceId, found === undefined ? known : [...known, found]);

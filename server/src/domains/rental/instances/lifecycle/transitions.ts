@@ -7,12 +7,12 @@ import { releaseHolds } from "../../../money/ledger/for-instances.ts";
 import { clearUnmeteredHolds, makeDue } from "../../../money/tabs/index.ts";
 import {
   allocate,
-  insertLeases,
+  insertGpuGrants,
   readMachineStates,
   readMarketRules,
-  releaseLeases,
-  setLeaseGenerations,
-  type NewLease,
+  releaseGpuGrants,
+  setGpuGrantGenerations,
+  type NewGpuGrant,
 } from "../../../supply/market/for-instances.ts";
 import { refreshOffers } from "../../../supply/market/index.ts";
 import { detachVolumes } from "../../../supply/volumes/for-instances.ts";
@@ -128,7 +128,7 @@ async function applyAll(tx: Tx, happenings: readonly Happening[], after: Consequ
   await insertRuns(tx, runs);
   await closeEnded(tx, moves);
   // Devices that were granted just now were granted to this run.
-  await setLeaseGenerations(
+  await setGpuGrantGenerations(
     tx,
     runs.filter(({ event }) => event !== "devicesGranted"),
   );
@@ -229,7 +229,7 @@ function noteConsequences({ from, to, effects, happening }: Move, after: Consequ
 const SETTLED_PHASES: ReadonlySet<Phase> = new Set(["running", "scheduled", "stopped", "ending", "ended"]);
 
 async function settle(tx: Tx, after: Consequences): Promise<void> {
-  if (after.released.length > 0) await releaseLeases(tx, after.released);
+  if (after.released.length > 0) await releaseGpuGrants(tx, after.released);
   // Volumes are detached only when nothing is left of the instance: until then its container may write to them.
   if (after.ended.length > 0) await detachVolumes(tx, after.ended);
   if (after.scheduled.size > 0) await grantAndDisplace(tx, [...after.scheduled], after);
@@ -276,26 +276,26 @@ async function grantAndDisplace(tx: Tx, machineIds: readonly MachineId[], after:
     [...reviews].map(([machineId, atMs]) => ({ machineId, atMs })),
   );
   const happenings: Happening[] = [];
-  const leases: NewLease[] = [];
+  const grants: NewGpuGrant[] = [];
   for (const instance of await lockInstances(tx, [...events.keys()])) {
     const { event = "devicesGranted", cause = "" } = events.get(instance.id) ?? {};
     happenings.push({ instance, event, cause, actor: "market", noticeMs: rules.noticeMs });
     const deviceIds = granted.get(instance.id);
     if (deviceIds === undefined) continue;
-    leases.push(...leasesOf({ ...instance, generation: instance.generation + 1 }, deviceIds));
+    grants.push(...grantsOf({ ...instance, generation: instance.generation + 1 }, deviceIds));
     after.changed.add(instance.machineId);
   }
-  await insertLeases(tx, leases);
+  await insertGpuGrants(tx, grants);
   await applyAll(tx, happenings, after);
 }
 
 const NO_NOTICE = { noticeMs: 0, minSliceMs: 0 } as const;
 
 /** The rows that grant these devices to an instance for its generation. */
-export function leasesOf(
+export function grantsOf(
   instance: Pick<Instance, "id" | "machineId" | "isBid" | "priceNanosPerHour" | "deviceCount" | "generation">,
-  deviceIds: readonly NewLease["deviceId"][],
-): readonly NewLease[] {
+  deviceIds: readonly NewGpuGrant["deviceId"][],
+): readonly NewGpuGrant[] {
   return deviceIds.map((deviceId) => ({
     deviceId,
     machineId: instance.machineId,

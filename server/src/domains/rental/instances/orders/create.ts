@@ -14,13 +14,13 @@ import {
   alignOffers,
   diskBytesOf,
   findOffers,
-  insertLeases,
+  insertGpuGrants,
   readMachineStates,
   termsOf,
   worsenings,
   type KnownOffer,
   type MachineState,
-  type NewLease,
+  type NewGpuGrant,
 } from "../../../supply/market/for-instances.ts";
 import { isOpen, refreshOffers } from "../../../supply/market/index.ts";
 import { recordTemplateUse } from "../../templates/index.ts";
@@ -41,7 +41,7 @@ import { InstanceQuota } from "./instance-quota.ts";
 import { insertRuns } from "../run-store.ts";
 import { insertInstances, lockInstances, notifyDesired } from "../store.ts";
 import { readTrafficDefaults, trafficOf } from "../traffic/traffic-defaults.ts";
-import { leasesOf, reschedule } from "../lifecycle/transitions.ts";
+import { grantsOf, reschedule } from "../lifecycle/transitions.ts";
 import { requireSoleWriter } from "../lifecycle/writers.ts";
 
 const BYTES_PER_GB = 1_000_000_000;
@@ -122,8 +122,8 @@ async function readOffers(tx: Tx, orders: readonly CreateOrder[]): Promise<Reado
 }
 
 /**
- * Refreshes offers that promise more than their machine gives now. A change of terms refreshes its offers, so this
- * replaces none; a change that did not is found here, before anybody pays more than was promised.
+ * The states of these machines, with offers that promise no more than the machine gives now. A change of terms refreshes
+ * the offers itself; one that did not is found and mended here, before anybody pays more than was promised.
  */
 async function readCurrentStates(tx: Tx, machineIds: readonly MachineId[]) {
   const states = await readMachineStates(tx, machineIds);
@@ -205,7 +205,7 @@ async function rent(
   const machineIds = [...new Set(candidates.map(({ instance }) => instance.machineId))];
   const claims = Map.groupBy(await listClaims(tx.db, machineIds), (claim) => claim.machineId);
   const book = new DeviceBook(claims);
-  const room = new InstanceQuota();
+  const quota = new InstanceQuota();
   const accepted: Accepted[] = [];
   let undecided = candidates;
   while (undecided.length > 0) {
@@ -223,7 +223,7 @@ async function rent(
         scopes: scopesOf(instance),
       })),
     );
-    await room.count(
+    await quota.count(
       tx,
       placed.map(({ candidate }) => candidate.order.userId),
     );
@@ -231,7 +231,7 @@ async function rent(
     placed.forEach((one, index) => {
       const hold = holds[index];
       const { order } = one.candidate;
-      const error = hold?.kind === "placed" ? room.take(order.userId) : unpayable(one.candidate, hold);
+      const error = hold?.kind === "placed" ? quota.take(order.userId) : unpayable(one.candidate, hold);
       if (hold?.kind === "placed" && error === undefined) accepted.push({ ...one, holdId: hold.holdId });
       if (hold?.kind === "placed" && error !== undefined) needless.push(hold.holdId);
       if (error === undefined) return;
@@ -336,8 +336,8 @@ async function write(tx: Tx, allAccepted: readonly Accepted[], book: DeviceBook)
     tx,
     started.map(({ id, generation }) => ({ instanceId: id, generation })),
   );
-  const leases = started.flatMap((instance) => leasesOf(instance, book.given.get(instance.id) ?? []));
-  await insertLeases(tx, leases);
+  const grants = started.flatMap((instance) => grantsOf(instance, book.given.get(instance.id) ?? []));
+  await insertGpuGrants(tx, grants);
   for (const { instance, order } of accepted) {
     if (order.template !== undefined) await recordTemplateUse(tx, order.template.id);
     const { volumeInfo, launch, userId, capScopes } = order;
@@ -347,7 +347,7 @@ async function write(tx: Tx, allAccepted: readonly Accepted[], book: DeviceBook)
     await attachVolumes(tx, instance.id, mounts);
     if (instance.phase !== "stopped") await requireSoleWriter(tx, instance.id);
   }
-  await alignOffers(tx, statesAfter(allAccepted, leases), book.retired);
+  await alignOffers(tx, statesAfter(allAccepted, grants), book.retired);
   if (book.contested.size > 0) {
     await reschedule(tx, [...book.contested]);
     await refreshOffers(tx, [...book.contested]);
@@ -360,7 +360,7 @@ async function write(tx: Tx, allAccepted: readonly Accepted[], book: DeviceBook)
   await notifyDesired(tx, machineIds);
 }
 
-/** Instances in which the platform's own shell is started, on hosts with real containers. */
+/** Instances that get proxy ports: those with the platform script (any mode but `args`), on hosts with real containers. */
 function reachableByProxy(accepted: readonly Accepted[]): readonly InstanceId[] {
   return accepted
     .filter(({ candidate }) => candidate.instance.launch.runtype.mode !== "args")
@@ -369,8 +369,8 @@ function reachableByProxy(accepted: readonly Accepted[]): readonly InstanceId[] 
 }
 
 /** The machines of these rentals after all of them have their devices. */
-function statesAfter(accepted: readonly Accepted[], given: readonly NewLease[]): readonly MachineState[] {
-  const leases = Map.groupBy(given, (lease) => lease.machineId);
+function statesAfter(accepted: readonly Accepted[], given: readonly NewGpuGrant[]): readonly MachineState[] {
+  const grants = Map.groupBy(given, (grant) => grant.machineId);
   const states = new Map(accepted.map(({ candidate: { state } }) => [state.machine.id, state]));
-  return [...states].map(([id, state]) => ({ ...state, leases: [...state.leases, ...(leases.get(id) ?? [])] }));
+  return [...states].map(([id, state]) => ({ ...state, grants: [...state.grants, ...(grants.get(id) ?? [])] }));
 }

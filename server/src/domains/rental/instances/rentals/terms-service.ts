@@ -1,7 +1,7 @@
 import type { InstanceId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { LEASE_MS, listSpans, lockMachines } from "../../../supply/hosts/index.ts";
-import { setLeasePrice } from "../../../supply/market/for-instances.ts";
+import { setGpuGrantPrice } from "../../../supply/market/for-instances.ts";
 import type { Instance } from "../instance.ts";
 import { findRunMark, type RunMark } from "../run-store.ts";
 import { findMachineIdOfAny, listMachineIdsOfInstances, lockInstances } from "../store.ts";
@@ -27,7 +27,7 @@ export async function lockAnyInstances(tx: Tx, ids: readonly InstanceId[]): Prom
 export async function changePrices(tx: Tx, instance: Instance, prices: Prices): Promise<void> {
   await endTerms(tx, instance);
   await setPrices(tx, instance.id, prices);
-  await setLeasePrice(tx, instance.id, prices.priceNanosPerHour / BigInt(instance.deviceCount));
+  await setGpuGrantPrice(tx, instance.id, prices.priceNanosPerHour / BigInt(instance.deviceCount));
   // The hold has to follow the new price.
   await makeDue(tx, [instance.id]);
 }

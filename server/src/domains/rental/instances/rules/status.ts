@@ -1,6 +1,6 @@
 import { formatDollars } from "../../../../base/money.ts";
 import type { Instance } from "../instance.ts";
-import type { Standing } from "../../../supply/market/for-instances.ts";
+import type { Rank } from "../../../supply/market/for-instances.ts";
 
 /** Silence of a host after which its instances are shown as out of reach. */
 const SUSPECT_MS = 60_000;
@@ -36,7 +36,7 @@ export type Sight = {
   readonly now: Date;
   readonly note?: string | undefined;
   /** The rank in the schedule of its machine; undefined for an instance without a claim that could be taken from it. */
-  readonly rank?: Standing | undefined;
+  readonly rank?: Rank | undefined;
 };
 
 /**
@@ -63,7 +63,7 @@ export function statusOf(instance: Instance, sight: Sight): Status {
  * True for a bid that was displaced or never won; false for one that only waits until devices that are kept for it are
  * free.
  */
-function isOutbidNow({ isBid, phase, desired }: Instance, rank: Standing | undefined): boolean {
+function isOutbidNow({ isBid, phase, desired }: Instance, rank: Rank | undefined): boolean {
   if (!isBid) return false;
   return (phase === "scheduled" && rank?.isServed !== true) || (phase === "stopping" && desired === "running");
 }

@@ -121,7 +121,7 @@ function cheapestOf(candidates: readonly Holder[], missing: number): readonly Ho
   });
 }
 
-/** Holders that the others make up for, highest first, when all their devices together exceed the need by `spare`. */
+/** Holders that the others make up for, highest first, when all their devices exceed the need by `surplus`. */
 function notNeeded(victims: readonly Holder[], surplus: number): readonly Holder[] {
   let left = surplus;
   return victims.toSorted(compareRank).filter(({ usableCount }) => {

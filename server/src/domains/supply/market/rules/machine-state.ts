@@ -1,35 +1,35 @@
 import type { DeviceId } from "../../../../base/ids.ts";
 import type { Machine, ScheduledMachine } from "../../hosts/index.ts";
-import type { LiveLease, PromisedOffer } from "../store.ts";
+import type { GpuGrant, PromisedOffer } from "../store.ts";
 
 /** One machine as the schedule sees it, read under the machine's row lock. */
 export type MachineState = {
   readonly machine: ScheduledMachine;
-  readonly leases: readonly LiveLease[];
+  readonly grants: readonly GpuGrant[];
   readonly offers: readonly PromisedOffer[];
 };
 
 /** GPU grants and devices of a machine, as the schedule or the table of offers reads them. */
 export type Occupancy = {
   readonly machine: Omit<ScheduledMachine, "hardware">;
-  readonly leases: readonly LiveLease[];
+  readonly grants: readonly GpuGrant[];
 };
 
 /** Devices without a GPU grant, in the order of their places in the machine. */
-export function freeDevices({ machine, leases }: Occupancy): readonly DeviceId[] {
-  const held = new Set(leases.map((lease) => lease.deviceId));
+export function freeDevices({ machine, grants }: Occupancy): readonly DeviceId[] {
+  const held = new Set(grants.map((grant) => grant.deviceId));
   return machine.devices.filter((device) => device.isUsable && !held.has(device.id)).map((device) => device.id);
 }
 
 /** Number of devices that an on-demand rental can have: free ones, and those held by bids. */
-export function availableCount({ machine, leases }: Occupancy): number {
-  const held = new Set(leases.filter((lease) => !lease.isBid).map((lease) => lease.deviceId));
+export function availableCount({ machine, grants }: Occupancy): number {
+  const held = new Set(grants.filter((grant) => !grant.isBid).map((grant) => grant.deviceId));
   return machine.devices.filter((device) => device.isUsable && !held.has(device.id)).length;
 }
 
 type Opening = Pick<Machine, "isListed" | "isConnected" | "offerEndAt" | "restsUntilAt">;
 
-/** True when new rentals of this machine are possible now, of some size. */
+/** True when the machine takes new rentals now, without regard to their size. */
 export function isOpen(machine: Opening, now: Date): boolean {
   const { fromMs, untilMs } = openTimes(machine);
   return fromMs <= now.getTime() && now.getTime() < untilMs;

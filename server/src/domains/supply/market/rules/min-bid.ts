@@ -1,5 +1,5 @@
 import type { Occupancy } from "./machine-state.ts";
-import type { LiveLease, LiveOffer } from "../store.ts";
+import type { GpuGrant, LiveOffer } from "../store.ts";
 
 /** The smallest step by which a bid beats another, in nano-dollars an hour. */
 const BID_STEP_NANOS = 1_000_000n;
@@ -9,20 +9,20 @@ const BID_STEP_NANOS = 1_000_000n;
  * would evict when too few devices are free.
  */
 export function minBidNanos(state: Occupancy, offer: Pick<LiveOffer, "deviceCount">): bigint {
-  const { machine, leases } = state;
-  const floor = machine.priceMinBidNanosPerHour;
-  const held = new Set(leases.map((lease) => lease.deviceId));
+  const { machine, grants } = state;
+  const minimum = machine.priceMinBidNanosPerHour;
+  const held = new Set(grants.map((grant) => grant.deviceId));
   const freeCount = machine.devices.filter((device) => device.isUsable && !held.has(device.id)).length;
   const missing = offer.deviceCount - freeCount;
-  if (missing <= 0) return floor * BigInt(offer.deviceCount);
+  if (missing <= 0) return minimum * BigInt(offer.deviceCount);
   const usable = new Set(machine.devices.filter((device) => device.isUsable).map((device) => device.id));
-  const bids = leases.filter((lease) => lease.isBid && usable.has(lease.deviceId)).toSorted(byPrice);
+  const bids = grants.filter((grant) => grant.isBid && usable.has(grant.deviceId)).toSorted(byPrice);
   const highest = bids[Math.min(missing, bids.length) - 1]?.priceNanosPerDeviceHour ?? 0n;
   const count = BigInt(offer.deviceCount);
-  return highest >= floor ? highest * count + BID_STEP_NANOS : floor * count;
+  return highest >= minimum ? highest * count + BID_STEP_NANOS : minimum * count;
 }
 
-function byPrice(a: LiveLease, b: LiveLease): number {
+function byPrice(a: GpuGrant, b: GpuGrant): number {
   if (a.priceNanosPerDeviceHour === b.priceNanosPerDeviceHour) return 0;
   return a.priceNanosPerDeviceHour < b.priceNanosPerDeviceHour ? -1 : 1;
 }

@@ -1,7 +1,7 @@
 import { allocate, compareRank, restEnd, spareEnd, type Claim, type Holder, type MachineClaims } from "./allocation.ts";
 
 /** The rank of a claim in the schedule of its machine, as users see it. */
-export type Standing = {
+export type Rank = {
   /** It runs, or will as soon as devices that are kept for it are free. */
   readonly isServed: boolean;
   /** Only the minimum slice, its own or that of a claim that has just resumed, keeps it from running. */
@@ -27,7 +27,7 @@ const BID_STEP_NANOS = 1_000_000n;
  * claim itself; `minBidNanos` is the host's minimum bid for as many devices. The bid that it needs is found by asking
  * the schedule itself, so it is true as long as nothing changes.
  */
-export function standingOf(machine: MachineClaims, own: Claim, minBidNanos: bigint): Standing {
+export function rankOf(machine: MachineClaims, own: Claim, minBidNanos: bigint): Rank {
   const isServed = runs(machine, own, minBidNanos);
   const isResting = !isServed && runs({ ...machine, minSliceMs: 0 }, own, minBidNanos);
   const bidToRunNanos = own.isBid ? lowestBid(machine, own, minBidNanos) : undefined;

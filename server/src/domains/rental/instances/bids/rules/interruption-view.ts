@@ -1,10 +1,10 @@
 import { epochSeconds } from "../../../../../base/clock.ts";
 import { toDollars } from "../../../../../base/money.ts";
-import type { Standing } from "../../../../supply/market/for-instances.ts";
+import type { Rank } from "../../../../supply/market/for-instances.ts";
 import type { Instance } from "../../instance.ts";
 
 /** The eviction notice of an instance; null without one. */
-export function viewInterruption({ phase, phaseCause, phaseSinceAt, deadlineAt }: Instance, rank?: Standing) {
+export function viewInterruption({ phase, phaseCause, phaseSinceAt, deadlineAt }: Instance, rank?: Rank) {
   if (phase !== "yielding" || deadlineAt === undefined) return null;
   return {
     reason: phaseCause === "on_demand" ? ("on_demand" as const) : ("outbid" as const),
@@ -15,7 +15,7 @@ export function viewInterruption({ phase, phaseCause, phaseSinceAt, deadlineAt }
 }
 
 /** The reason why an instance that should run waits; null for any other instance. */
-export function viewWaiting({ phase, desired, isBid }: Instance, isHostThere: boolean, rank?: Standing) {
+export function viewWaiting({ phase, desired, isBid }: Instance, isHostThere: boolean, rank?: Rank) {
   const isWaiting = phase === "scheduled" || (phase === "stopping" && desired === "running" && isBid);
   if (!isWaiting || rank === undefined) return null;
   const { restsUntilMs, aheadCount } = rank;
@@ -27,13 +27,13 @@ export function viewWaiting({ phase, desired, isBid }: Instance, isHostThere: bo
   };
 }
 
-function reasonOf({ isServed, isResting, bidToRunNanos, winningBidNanos }: Standing) {
+function reasonOf({ isServed, isResting, bidToRunNanos, winningBidNanos }: Rank) {
   if (isResting) return "slice" as const;
   const isBeyondBids = bidToRunNanos === undefined && winningBidNanos === undefined;
   return isServed || isBeyondBids ? ("devices" as const) : ("outbid" as const);
 }
 
-function bidsIn(rank: Standing | undefined) {
+function bidsIn(rank: Rank | undefined) {
   return {
     winning_bid: inDollars(rank?.winningBidNanos),
     bid_to_run_now: inDollars(rank?.bidToRunNanos),

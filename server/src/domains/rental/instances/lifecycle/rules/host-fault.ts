@@ -15,8 +15,8 @@ const UP: ReadonlySet<Phase> = new Set(["running", "yielding"]);
 /**
  * The fault of the host that a change of phase shows; undefined when there is none. A host is lost when its heartbeat
  * lease has certainly run out while it held the run; it stopped or lost the run when it reports a running instance as
- * stopped; and a run that ends while its GPUs are sick ends by that, for any cause. A process that ended by itself
- * ends no run.
+ * stopped; and a run that ends while its GPUs are sick counts as ended by them, for any cause. A process that ended by
+ * itself ends no run.
  */
 export function faultOf({ phase, event, to, deviceProblem }: Ending): FaultReason | undefined {
   if (event === "hostLost") return "host_lost";

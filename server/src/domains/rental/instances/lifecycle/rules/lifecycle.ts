@@ -8,7 +8,7 @@ export const PHASES = [
   "ending",
   "ended",
 ] as const;
-/** The commitment of the control plane. Only `decide` changes it. */
+/** The state of an instance that the server has committed to. Only `decide` changes it. */
 export type Phase = (typeof PHASES)[number];
 
 /** The intent of the owner, or of a rule on the owner's behalf. */
@@ -208,7 +208,7 @@ export const HOLDING_PHASES: ReadonlySet<Phase> = new Set(["starting", "running"
 /** Milliseconds that an instance may stay in a phase before `deadlinePassed`; null when it may wait. */
 const PHASE_DEADLINE_MS = {
   scheduled: null,
-  starting: 3_600_000, // The largest images take tens of minutes on a slow line.
+  starting: 3_600_000, // The largest images take tens of minutes on a slow uplink.
   running: null,
   yielding: 0, // The notice says for how long.
   stopping: 60_000,

@@ -245,9 +245,9 @@ function tidy(value: number): number {
   return Number(value.toPrecision(12));
 }
 
-function placesOf({ machine, leases }: OfferedMachine): readonly number[] {
+function placesOf({ machine, grants }: OfferedMachine): readonly number[] {
   if (machine.gpu === undefined) return [];
-  const taken = new Set(leases.filter((lease) => !lease.isBid).map((lease) => lease.deviceId));
+  const taken = new Set(grants.filter((grant) => !grant.isBid).map((grant) => grant.deviceId));
   return machine.devices.filter(({ id, isUsable }) => isUsable && !taken.has(id)).map(({ position }) => position);
 }
 
