@@ -156,7 +156,7 @@ async function launched({ app }: World, machine: MachineId, body: object): Promi
 const waiting = async (_world: World, _machine: MachineId, body: object) =>
   at("/api/v0/standing_requests/", { ...body, q: {}, max_dph: 0.000_001 });
 
-async function aQueuedRequest(world: World, user: TestCaller): Promise<number> {
+async function aStandingRequest(world: World, user: TestCaller): Promise<number> {
   const { path, body } = await waiting(world, asId<MachineId>(ABSENT), { image: "alpine" });
   return Number((await world.done("POST", at(path, body), user))["id"]);
 }
@@ -411,10 +411,10 @@ export const endpoints = {
   "PUT /api/v0/launch_instance/": renting(launched),
   "GET /api/v0/standing_requests/": plain("instance_read", "/api/v0/standing_requests/"),
   "POST /api/v0/standing_requests/": renting(waiting),
-  "GET /api/v0/standing_requests/{id}/": onObject("instance_read", "id", aQueuedRequest, (id) =>
+  "GET /api/v0/standing_requests/{id}/": onObject("instance_read", "id", aStandingRequest, (id) =>
     at(`/api/v0/standing_requests/${id}/`),
   ),
-  "DELETE /api/v0/standing_requests/{id}/": onObject("instance_write", "id", aQueuedRequest, (id) =>
+  "DELETE /api/v0/standing_requests/{id}/": onObject("instance_write", "id", aStandingRequest, (id) =>
     at(`/api/v0/standing_requests/${id}/`),
   ),
   "GET /api/v0/metrics/gpu/current/": asHost("/api/v0/metrics/gpu/current/"),

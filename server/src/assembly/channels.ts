@@ -16,7 +16,7 @@ import { DELIVER_LOOP, NOTIFICATIONS_CHANNEL } from "../domains/notifications/in
 import { ENDPOINTS_CHANNEL, FINISHED_CHANNEL, type Autoscaler, type Routers } from "../domains/serverless/index.ts";
 import { TASKS_CHANNEL } from "../domains/rental/tasks/index.ts";
 import { VOLUMES_CHANNEL, type SpaceTable } from "../domains/supply/volumes/for-assembly.ts";
-import { MATCH_LOOP, QUEUED_REQUESTS_CHANNEL, type Matcher } from "../domains/rental/queue/index.ts";
+import { MATCH_LOOP, STANDING_REQUESTS_CHANNEL, type Matcher } from "../domains/rental/queue/index.ts";
 import type { LoopDriver } from "../base/loop-driver.ts";
 import { PROXY_LOOP } from "./loops/proxy.ts";
 
@@ -41,7 +41,7 @@ export function createChannels(listening: Listening): ReadonlyMap<string, Channe
   return new Map([
     [API_KEYS_CHANNEL, identities.channelHandler],
     [MARKET_CHANNEL, both(offers.channel, space.channel)],
-    [QUEUED_REQUESTS_CHANNEL, matcher.channel(() => loops.wake(MATCH_LOOP))],
+    [STANDING_REQUESTS_CHANNEL, matcher.channel(() => loops.wake(MATCH_LOOP))],
     [
       DESIRED_CHANNEL,
       both(pushes, {

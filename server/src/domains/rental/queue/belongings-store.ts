@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import { QUEUED_REQUESTS_CHANNEL } from "./store.ts";
+import { STANDING_REQUESTS_CHANNEL } from "./store.ts";
 
 /** Counts a user's standing requests that may still become instances. */
 export async function countOpenRequestsOf(db: Reader, userId: UserId): Promise<number> {
@@ -27,6 +27,6 @@ export async function cancelRequestsOf(tx: Tx, userIds: readonly UserId[], reaso
     )
     returning id
   `.execute(tx.db);
-  for (const { id } of rows) await sql`select pg_notify(${QUEUED_REQUESTS_CHANNEL}, ${String(id)})`.execute(tx.db);
+  for (const { id } of rows) await sql`select pg_notify(${STANDING_REQUESTS_CHANNEL}, ${String(id)})`.execute(tx.db);
   return rows.length;
 }

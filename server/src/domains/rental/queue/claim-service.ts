@@ -5,8 +5,8 @@ import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { createInstances, type CreateOrder, type Wish } from "../instances/index.ts";
 import { decryptLaunch, resolveTemplateByHash, type LaunchSettings, type EncryptedLaunch } from "../templates/index.ts";
-import type { QueuedRequest } from "./rules/queued-request.ts";
-import { closeQueuedRequest, findLaunch, lockOpen, noteAttempt } from "./store.ts";
+import type { StandingRequest } from "./rules/standing-request.ts";
+import { closeStandingRequest, findLaunch, lockOpen, noteAttempt } from "./store.ts";
 
 export type ClaimOutcome =
   | { readonly kind: "claimed"; readonly instanceId: InstanceId }
@@ -28,22 +28,23 @@ export async function claimOffer(tx: Tx, id: StandingRequestId, order: CreateOrd
     return { kind: "refused", error: outcome };
   }
   const instanceId = order.instanceId;
-  await closeQueuedRequest(tx, { id, status: "claimed", instanceId });
+  await closeStandingRequest(tx, { id, status: "claimed", instanceId });
   return { kind: "claimed", instanceId };
 }
 
 /** Closes a request that can never be claimed, with the reason, unless it is closed already. */
 export async function failRequest(tx: Tx, id: StandingRequestId, reason: string): Promise<void> {
   if ((await lockOpen(tx, id)) === undefined) return;
-  await closeQueuedRequest(tx, { id, status: "failed", reason });
+  await closeStandingRequest(tx, { id, status: "failed", reason });
 }
 
 /**
- * The order of a request, as it was settled when the request was made. Throws when its template or settings are gone.
+ * The order of a request, as it was settled when the request was made. Throws when its
+ * template or settings are gone; undefined when the request itself is.
  */
 export async function wishOfRequest(
   db: Reader,
-  { id, userId, bidNanosPerHour }: QueuedRequest,
+  { id, userId, bidNanosPerHour }: StandingRequest,
   encryption: Encryption,
 ): Promise<Wish | undefined> {
   const stored = await findLaunch(db, id);

@@ -8,7 +8,7 @@ import { OrderDesk } from "../instances/index.ts";
 import { searchOffers } from "../../supply/market/for-assembly.ts";
 import { resolveLaunch } from "../templates/index.ts";
 import { Matcher, SEARCHES_PER_RUN } from "./matcher.ts";
-import type { Query } from "./rules/queued-request.ts";
+import type { Query } from "./rules/standing-request.ts";
 
 /** A server without its own matcher loop, which would serve the requests that the test's matchers are to serve. */
 async function aWorld(t: TestContext): Promise<TestApp> {

@@ -15,8 +15,8 @@ import {
   searchAmong,
   type FoundOffer,
   type Query,
-  type QueuedRequest,
-} from "./rules/queued-request.ts";
+  type StandingRequest,
+} from "./rules/standing-request.ts";
 import { noteAttempt } from "./store.ts";
 
 export type MatcherPorts = {
@@ -234,7 +234,7 @@ export class Matcher {
   }
 
   private async claim(
-    { id, totalMaxNanosPerHour }: QueuedRequest,
+    { id, totalMaxNanosPerHour }: StandingRequest,
     { wish, offer }: { readonly wish: Wish; readonly offer: FoundOffer },
     done: Done,
   ): Promise<boolean> {
@@ -316,7 +316,8 @@ export class Matcher {
   private lookFor({ request }: WaitingRequest, done: Done): boolean {
     done.searches += 1;
     const startedAtMs = this.ports.clock.monotonicMs();
-    // Each search names another changed machine while there are any, so that one round serves them all.
+    // Each search leaves out the machines that earlier ones found, so that it finds another one while there are any, and
+    // one round serves all these requests.
     const taken = [...this.changed, ...this.staleUntilMs.keys()].slice(0, MACHINES_PER_ROUND);
     const hits = this.ports
       .search(searchAmong(request, { notin: taken }))

@@ -1,10 +1,10 @@
 import { asId, type StandingRequestId } from "../../../base/ids.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Database } from "../../../db/connect.ts";
-import { glanceOf, mayConcern, type Glance, type Kind, type QueuedRequest } from "./rules/queued-request.ts";
+import { glanceOf, mayConcern, type Glance, type Kind, type StandingRequest } from "./rules/standing-request.ts";
 import { listOpen } from "./store.ts";
 
-export type WaitingRequest = { readonly request: QueuedRequest; readonly glance: Glance };
+export type WaitingRequest = { readonly request: StandingRequest; readonly glance: Glance };
 
 /**
  * The open requests in memory, oldest first, so that a change of the market does not read ten thousand rows. Their
@@ -26,7 +26,7 @@ export class RequestBook {
     return this.waiting.size;
   }
 
-  /** True while the queue has no request that this process knows of. */
+  /** True while the queue has no request that this process knows of, and none that it still has to read. */
   get isEmpty(): boolean {
     return this.waiting.size === 0 && this.stale.size === 0 && !this.isAllStale;
   }

@@ -1,10 +1,10 @@
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { CreateBody, Created, Done, IdParams, Listing, Shown } from "./schema.ts";
 import {
-  cancelQueuedRequest,
-  createQueuedRequest,
-  listQueuedRequestRecords,
-  showQueuedRequest,
+  cancelStandingRequest,
+  createStandingRequest,
+  listStandingRequestRecords,
+  showStandingRequest,
   type QueuePorts,
 } from "./service.ts";
 
@@ -27,7 +27,7 @@ export function queueRoutes(scope: HttpScope, ports: QueuePorts): void {
     },
     (request) => {
       const identity = identityOf(request);
-      return mutate(request, (tx) => createQueuedRequest(tx, { identity, body: request.body }, ports));
+      return mutate(request, (tx) => createStandingRequest(tx, { identity, body: request.body }, ports));
     },
   );
   app.delete(
@@ -40,7 +40,7 @@ export function queueRoutes(scope: HttpScope, ports: QueuePorts): void {
       const { userId } = identityOf(request);
       const { id } = request.params;
       return mutate(request, async (tx) => {
-        await cancelQueuedRequest(tx, { userId, id });
+        await cancelStandingRequest(tx, { userId, id });
         return { success: true as const, msg: `Standing request ${id} is cancelled.` };
       });
     },
@@ -56,7 +56,7 @@ function readingRoutes({ app, database, clock }: HttpScope, { search }: QueuePor
     },
     async (request) => {
       const { userId } = identityOf(request);
-      const records = await listQueuedRequestRecords(database.kysely, userId, clock.now());
+      const records = await listStandingRequestRecords(database.kysely, userId, clock.now());
       return { success: true as const, standing_requests: [...records] };
     },
   );
@@ -73,7 +73,7 @@ function readingRoutes({ app, database, clock }: HttpScope, { search }: QueuePor
     },
     async (request) => {
       const own = { userId: identityOf(request).userId, id: request.params.id, now: clock.now() };
-      return { success: true as const, standing_request: await showQueuedRequest(database.kysely, own, search) };
+      return { success: true as const, standing_request: await showStandingRequest(database.kysely, own, search) };
     },
   );
 }

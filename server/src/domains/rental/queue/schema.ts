@@ -36,7 +36,7 @@ const Status = Type.Union([
   Type.Literal("failed"),
 ]);
 
-const QueuedRequest = model("StandingRequest", {
+const StandingRequest = model("StandingRequest", {
   id: Type.Integer(),
   status: Status,
   reason: Type.String(),
@@ -56,11 +56,11 @@ const QueuedRequest = model("StandingRequest", {
 });
 
 export const IdParams = Type.Object({ id: Type.Integer() });
-export const Listing = Type.Object({ success: Type.Literal(true), standing_requests: Type.Array(QueuedRequest) });
+export const Listing = Type.Object({ success: Type.Literal(true), standing_requests: Type.Array(StandingRequest) });
 export const Shown = Type.Object({
   success: Type.Literal(true),
   standing_request: model("ShownStandingRequest", {
-    ...QueuedRequest.properties,
+    ...StandingRequest.properties,
     offers_matching: Type.Integer({ description: "Offers that it could have now, 64 at most." }),
     offers_at_any_price: Type.Integer({ description: "Offers that its search finds at any price, 64 at most" }),
     cheapest_dph: Nullable(Type.Number({ description: "Dollars an hour of the cheapest of those, disk included" })),

@@ -20,19 +20,19 @@ import {
   searchAtAnyPrice,
   type FoundOffer,
   type Query,
-  type QueuedRequest,
-} from "./rules/queued-request.ts";
+  type StandingRequest,
+} from "./rules/standing-request.ts";
 import {
-  closeQueuedRequest,
+  closeStandingRequest,
   countOpenOf,
-  findQueuedRequest,
-  insertQueuedRequest,
-  listQueuedRequestsOf,
-  lockQueuedRequestOf,
+  findStandingRequest,
+  insertStandingRequest,
+  listStandingRequestsOf,
+  lockStandingRequestOf,
   positionsOf,
   reserveId,
 } from "./store.ts";
-import { queuedRequestRecord } from "./views.ts";
+import { standingRequestRecord } from "./views.ts";
 
 const OPEN_MAX = 100;
 /** The number of a user's requests that a listing shows, the newest first. */
@@ -54,7 +54,7 @@ export type OwnRequest = { readonly userId: UserId; readonly id: number };
  * Stores a request after everything about it was checked, so that no mistake of the renter shows only when an offer
  * comes.
  */
-export async function createQueuedRequest(
+export async function createStandingRequest(
   tx: Tx,
   { identity, body }: { readonly identity: Identity; readonly body: CreateBody },
   { desk, encryption, search, creditOf }: QueuePorts,
@@ -89,7 +89,7 @@ export async function createQueuedRequest(
     throw invalid("q", message, "max_standing_requests");
   }
   const id = await reserveId(tx);
-  await insertQueuedRequest(tx, {
+  await insertStandingRequest(tx, {
     id,
     userId,
     query,
@@ -109,34 +109,34 @@ export async function createQueuedRequest(
  * Cancels a request; a second call changes nothing. A request that became an instance is refused, and the error names
  * the instance.
  */
-export async function cancelQueuedRequest(tx: Tx, { userId, id: given }: OwnRequest): Promise<void> {
+export async function cancelStandingRequest(tx: Tx, { userId, id: given }: OwnRequest): Promise<void> {
   const id = toId(given);
-  const request = id && (await lockQueuedRequestOf(tx, userId, id));
+  const request = id && (await lockStandingRequestOf(tx, userId, id));
   if (id === undefined || request === undefined) throw noSuchRequest(given);
   if (request.instanceId !== undefined) {
     const message = `Standing request ${id} became instance ${request.instanceId}, which is not cancelled.`;
     throw conflict("standing_request_claimed", message, { extra: { instance_id: request.instanceId } });
   }
-  if (request.status === "open") await closeQueuedRequest(tx, { id, status: "cancelled" });
+  if (request.status === "open") await closeStandingRequest(tx, { id, status: "cancelled" });
 }
 
-export async function showQueuedRequest(
+export async function showStandingRequest(
   db: Reader,
   { userId, id: given, now }: OwnRequest & { readonly now: Date },
   search: QueuePorts["search"],
 ) {
   const id = toId(given);
-  const request = id && (await findQueuedRequest(db, userId, id));
+  const request = id && (await findStandingRequest(db, userId, id));
   if (request === undefined) throw noSuchRequest(given);
   const positions = await positionsOf(db, [request.id]);
-  const record = queuedRequestRecord(request, { now, position: positions.get(request.id) });
+  const record = standingRequestRecord(request, { now, position: positions.get(request.id) });
   return { ...record, ...(record.status === "open" ? prospectsOf(request, search) : NO_PROSPECTS) };
 }
 
 const NO_PROSPECTS = { offers_matching: 0, offers_at_any_price: 0, cheapest_dph: null };
 
 /** The offers for an open request now, and the price of the cheapest, which shows how far off the limit is. */
-function prospectsOf(request: QueuedRequest, search: QueuePorts["search"]) {
+function prospectsOf(request: StandingRequest, search: QueuePorts["search"]) {
   const order = [["dph_total", "asc"]];
   const offers = search({ ...searchAtAnyPrice(request), order, limit: COUNTED_MAX });
   return {
@@ -146,13 +146,13 @@ function prospectsOf(request: QueuedRequest, search: QueuePorts["search"]) {
   };
 }
 
-export async function listQueuedRequestRecords(db: Reader, userId: UserId, now: Date) {
-  const requests = await listQueuedRequestsOf(db, userId, LISTED_MAX);
+export async function listStandingRequestRecords(db: Reader, userId: UserId, now: Date) {
+  const requests = await listStandingRequestsOf(db, userId, LISTED_MAX);
   const positions = await positionsOf(
     db,
     requests.filter(({ status }) => status === "open").map(({ id }) => id),
   );
-  return requests.map((request) => queuedRequestRecord(request, { now, position: positions.get(request.id) }));
+  return requests.map((request) => standingRequestRecord(request, { now, position: positions.get(request.id) }));
 }
 
 function toId(id: number): StandingRequestId | undefined {

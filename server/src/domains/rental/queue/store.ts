@@ -6,14 +6,14 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 import type { Wish } from "../instances/index.ts";
 import { parseCapScope } from "../../money/ledger/index.ts";
 import type { EncryptedLaunch } from "../templates/index.ts";
-import type { Query, QueuedRequest, Status } from "./rules/queued-request.ts";
+import type { Query, StandingRequest, Status } from "./rules/standing-request.ts";
 
-/** Tells every process which requests were made or closed; the payload is an id, or empty for many. */
-export const QUEUED_REQUESTS_CHANNEL = "standing_requests_changed";
+/** Channel on which every process learns which requests were made or closed: an id, or an empty text for many. */
+export const STANDING_REQUESTS_CHANNEL = "standing_requests_changed";
 
 type VolumeInfo = Wish["volumeInfo"];
 
-export type NewQueuedRequest = {
+export type NewStandingRequest = {
   readonly id: StandingRequestId;
   readonly userId: UserId;
   readonly query: Query;
@@ -49,7 +49,7 @@ export async function countOpenOf(tx: Tx, userId: UserId): Promise<number> {
   return Number(row.count);
 }
 
-export async function insertQueuedRequest(tx: Tx, request: NewQueuedRequest): Promise<void> {
+export async function insertStandingRequest(tx: Tx, request: NewStandingRequest): Promise<void> {
   await tx.db
     .insertInto("standing_requests")
     .values({
@@ -70,7 +70,7 @@ export async function insertQueuedRequest(tx: Tx, request: NewQueuedRequest): Pr
 }
 
 /** Newest first. */
-export async function listQueuedRequestsOf(db: Reader, userId: UserId, limit: number) {
+export async function listStandingRequestsOf(db: Reader, userId: UserId, limit: number) {
   const rows = await db
     .selectFrom("standing_requests")
     .selectAll()
@@ -78,25 +78,25 @@ export async function listQueuedRequestsOf(db: Reader, userId: UserId, limit: nu
     .orderBy("id", "desc")
     .limit(limit)
     .execute();
-  return rows.map(toQueuedRequest);
+  return rows.map(toStandingRequest);
 }
 
-export async function findQueuedRequest(
+export async function findStandingRequest(
   db: Reader,
   userId: UserId,
   id: StandingRequestId,
-): Promise<QueuedRequest | undefined> {
+): Promise<StandingRequest | undefined> {
   const row = await db
     .selectFrom("standing_requests")
     .selectAll()
     .where("id", "=", id)
     .where("user_id", "=", userId)
     .executeTakeFirst();
-  return row && toQueuedRequest(row);
+  return row && toStandingRequest(row);
 }
 
 /** Finds and locks a user's request. Only the holder of this lock may close the request. */
-export async function lockQueuedRequestOf(tx: Tx, userId: UserId, id: StandingRequestId) {
+export async function lockStandingRequestOf(tx: Tx, userId: UserId, id: StandingRequestId) {
   const row = await tx.db
     .selectFrom("standing_requests")
     .selectAll()
@@ -104,11 +104,11 @@ export async function lockQueuedRequestOf(tx: Tx, userId: UserId, id: StandingRe
     .where("user_id", "=", userId)
     .forUpdate()
     .executeTakeFirst();
-  return row && toQueuedRequest(row);
+  return row && toStandingRequest(row);
 }
 
 /** Locks a request that is still open; undefined when it is closed, or its time is over. */
-export async function lockOpen(tx: Tx, id: StandingRequestId): Promise<QueuedRequest | undefined> {
+export async function lockOpen(tx: Tx, id: StandingRequestId): Promise<StandingRequest | undefined> {
   const row = await tx.db
     .selectFrom("standing_requests")
     .selectAll()
@@ -117,7 +117,7 @@ export async function lockOpen(tx: Tx, id: StandingRequestId): Promise<QueuedReq
     .where("expires_at", ">", tx.now)
     .forUpdate()
     .executeTakeFirst();
-  return row && toQueuedRequest(row);
+  return row && toStandingRequest(row);
 }
 
 /** The place in the queue of each of these requests that is open; the oldest has place 1. */
@@ -144,7 +144,7 @@ export async function listOpen(db: Reader, now: Date, ids?: readonly StandingReq
     .where(ids === undefined ? sql<boolean>`true` : sql<boolean>`id = any(${ids}::integer[])`)
     .orderBy("id")
     .execute();
-  return rows.map(toQueuedRequest);
+  return rows.map(toStandingRequest);
 }
 
 /** The launch settings of a request. They are large and seldom needed, so they are read only for a claim. */
@@ -172,7 +172,7 @@ type Closing = {
 };
 
 /** Closes a request. The caller holds its row lock and found it open. */
-export async function closeQueuedRequest(tx: Tx, { id, status, reason = "", instanceId }: Closing): Promise<void> {
+export async function closeStandingRequest(tx: Tx, { id, status, reason = "", instanceId }: Closing): Promise<void> {
   await tx.db
     .updateTable("standing_requests")
     .set({ status, reason, instance_id: instanceId ?? null, closed_at: tx.now })
@@ -218,10 +218,10 @@ export async function deleteClosed(tx: Tx, before: Date, limit: number): Promise
 }
 
 async function notify(tx: Tx, payload: string): Promise<void> {
-  await sql`select pg_notify(${QUEUED_REQUESTS_CHANNEL}, ${payload})`.execute(tx.db);
+  await sql`select pg_notify(${STANDING_REQUESTS_CHANNEL}, ${payload})`.execute(tx.db);
 }
 
-function toQueuedRequest(row: Selectable<StandingRequestsTable>): QueuedRequest {
+function toStandingRequest(row: Selectable<StandingRequestsTable>): StandingRequest {
   const launch = row.launch as EncryptedLaunch;
   const { total_max_nanos_per_hour: totalMax, bid_nanos_per_hour: bid } = row;
   return {

@@ -1,6 +1,6 @@
 import { epochSeconds } from "../../../base/clock.ts";
 import { toDollars } from "../../../base/money.ts";
-import type { QueuedRequest } from "./rules/queued-request.ts";
+import type { StandingRequest } from "./rules/standing-request.ts";
 
 type Viewpoint = { readonly now: Date; readonly position: number | undefined };
 
@@ -8,7 +8,7 @@ const seconds = (at: Date | undefined) => (at === undefined ? null : epochSecond
 const dollars = (amount: bigint | undefined) => (amount === undefined ? null : toDollars(amount));
 
 /** The record of a request for its renter. Past its deadline it reads as expired, even before the row is closed. */
-export function queuedRequestRecord(request: QueuedRequest, { now, position }: Viewpoint) {
+export function standingRequestRecord(request: StandingRequest, { now, position }: Viewpoint) {
   const isOver = request.status === "open" && request.expiresAt <= now;
   const status = isOver ? ("expired" as const) : request.status;
   return {

@@ -18,7 +18,7 @@ export type Terms = {
   readonly diskGb: number;
 };
 
-export type QueuedRequest = Terms & {
+export type StandingRequest = Terms & {
   readonly id: StandingRequestId;
   readonly userId: UserId;
   readonly label: string | undefined;
@@ -178,7 +178,7 @@ export type Glance = {
   readonly gpuCountMax: number;
 };
 
-/** The cheapest offer of one kind: GPUs of this name, this many. */
+/** The lowest prices and the largest disk among the offers of one kind: this many GPUs of this name. */
 export type Kind = {
   readonly gpuName: string;
   readonly gpuCount: number;
@@ -188,7 +188,7 @@ export type Kind = {
   readonly diskGb: number;
 };
 
-/** The kinds of these offers, each with its cheapest offer. */
+/** The kinds of these offers. */
 export function kindsOf(offers: readonly FoundOffer[]): readonly Kind[] {
   const kinds = new Map<string, Kind>();
   for (const offer of offers) {
