@@ -6,7 +6,7 @@ import type { Phase } from "./lifecycle/rules/lifecycle.ts";
 import type { RunKey } from "./run-store.ts";
 import type { StartEvidence } from "./start-evidence.ts";
 
-/** Instances that are not over, or were not at that moment; all instances when there is no moment. */
+/** Instances that are not over, or were not at that moment; all instances when `since` is undefined. */
 export async function listInstancesSince(db: Reader, since: Date | undefined): Promise<readonly InstanceId[]> {
   const rows = await db
     .selectFrom("instances")

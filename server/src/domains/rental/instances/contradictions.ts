@@ -26,9 +26,9 @@ type Run = Pick<
   | "evidenceAt"
 >;
 
-/** The bound of the time that reports travel, and by which the clock of one server is set. */
+/** Reports travel for less than this, and the clock of one server is corrected by less. */
 const SLACK_MS = 10_000;
-/** The bound of the difference between the clocks of two servers. */
+/** The clocks of two servers differ by less than this. */
 const CLOCKS_APART_MS = 60_000;
 /** No container engine creates a disk, a network and a process in less. */
 const FASTEST_START_MS = 100;
@@ -109,7 +109,7 @@ function beforeOrder(run: Run, { runningMs, isRunning, at, byClock }: Heard): re
   );
 }
 
-/** A container that runs for minutes can be reached, if it has a port to reach. */
+/** A container that runs for minutes can be reached at its door, if it has one. */
 function unreached(
   { instanceId, machineId, needsEvidence, evidenceAt }: Run,
   { runningMs, isRunning }: Said,

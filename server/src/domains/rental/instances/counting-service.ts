@@ -27,9 +27,9 @@ export type Counted = {
   readonly at: Date;
 };
 
-/** The speed of an uplink without a known measurement. */
+/** The highest speed that is believed of an uplink, in Mbit/s; also the speed of an uplink of unknown speed. */
 const MBPS_MAX = 100_000;
-/** An uplink carries more at times than was measured. */
+/** An uplink carries more at times than was declared. */
 const UPLINK_SLACK = 2;
 const BYTES_PER_MS_AND_MBPS = 125;
 /** Traffic that may wait for the next settlement; more is charged at once. */

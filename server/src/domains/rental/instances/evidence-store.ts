@@ -4,7 +4,7 @@ import { integers, timestamps } from "../../../db/arrays.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import type { RunKey } from "./run-store.ts";
 
-/** A run that its host reports as running, and whose port no server has reached yet. */
+/** A run that its host reports as running, and whose door no server has reached yet. */
 export type UnreachedRun = {
   readonly instanceId: InstanceId;
   readonly generation: number;

@@ -6,7 +6,7 @@ export { listInstanceCosts, NO_COST } from "./rate-store.ts";
 export { OrderDesk, type Wish } from "./orders/order-desk.ts";
 export { listInstanceNames, type InstanceName } from "./rentals/name-store.ts";
 export { countableMs } from "./start-evidence.ts";
-export { CreateBody } from "./schema.ts";
+export { CreateBody } from "./orders/create-schema.ts";
 export { destroyIfPresent, findInstanceOf, lockMachinesOf } from "./service.ts";
 export type { PastTerms } from "./rules/terms-history.ts";
 export { destroyInstances, extendRentals } from "./rentals/rental-service.ts";

@@ -11,15 +11,13 @@ import type { AccruedOf } from "./orders/forecast-service.ts";
 import { viewForecast } from "./orders/forecast-views.ts";
 import type { OrderDesk } from "./orders/order-desk.ts";
 import { filterValuesOf, pageOf } from "./rules/page.ts";
+import { CreateAnswer, CreateOneBody, ForecastAnswer } from "./orders/create-schema.ts";
 import {
   BidBody,
-  CreateAnswer,
-  CreateOneBody,
   Done,
   EventQuery,
   Events,
   FilterValues,
-  ForecastAnswer,
   IdParams,
   Listing,
   ListQuery,

@@ -8,7 +8,7 @@ import type { StartEvidence } from "./start-evidence.ts";
 /** One run of an instance: what happens under one generation. */
 export type RunKey = { readonly instanceId: InstanceId; readonly generation: number };
 
-/** Inserts runs that begin now. A real container with a shell has a port that the server must reach as evidence. */
+/** Inserts runs that begin now. A run with a door, so in any mode but `args` in a real container, needs evidence of its start. */
 export async function insertRuns(tx: Tx, runs: readonly RunKey[]): Promise<void> {
   if (runs.length === 0) return;
   await sql`
@@ -43,7 +43,7 @@ export type SpokenRun = RunKey &
     readonly presentGeneration: number;
     readonly endAt: Date;
     readonly isInstanceOver: boolean;
-    /** The end of its observed time; undefined while it goes on. */
+    /** The end of its observed time, when it is closed; undefined for a run that is not closed. */
     readonly closedAt: Date | undefined;
     /** The end of its chargeable time, for any report of its host; undefined while it is to run. */
     readonly chargeableUntilAt: Date | undefined;
@@ -56,8 +56,9 @@ export type SpokenRun = RunKey &
     readonly startedByClock: number | undefined;
     readonly notRunningByClock: number | undefined;
     readonly isSimulated: boolean;
-    /** True when its traffic costs anything, and the bytes that are not charged yet. */
+    /** True when its traffic costs anything. */
     readonly isTrafficPriced: boolean;
+    /** Bytes received and sent that are charged already. */
     readonly chargedBytes: bigint;
   };
 

@@ -98,20 +98,20 @@ export async function startInstance(tx: Tx, request: InstanceRequest): Promise<v
   if (instance.desired !== "stopped" || instance.isBackground) return;
   const holdId = await findHold(tx.db, instance.id);
   if (holdId !== undefined && !(await isHeldUntilStopped(tx.db, holdId))) return;
-  await setAsideAnew(tx, instance, { holdId, what: "starting" });
+  await replaceHold(tx, instance, { holdId, what: "starting" });
 }
 
 /**
- * Raises the hold of an instance to what its present price needs, if it has one for running on. The hold never shrinks
- * here, since it also covers accrued use. The next settlement, which is due now, adjusts it.
+ * Raises the hold of an instance to what its present price needs, unless it has none, or one only until it has stopped.
+ * The hold never shrinks here, since it also covers accrued use. The next settlement, which is due now, adjusts it.
  */
 export async function renewHold(tx: Tx, instance: Instance, what: string): Promise<void> {
   const holdId = await findHold(tx.db, instance.id);
   if (holdId === undefined || (await isHeldUntilStopped(tx.db, holdId))) return;
-  await setAsideAnew(tx, instance, { holdId, what });
+  await replaceHold(tx, instance, { holdId, what });
 }
 
-async function setAsideAnew(
+async function replaceHold(
   tx: Tx,
   instance: Instance,
   { holdId, what }: { readonly holdId: HoldId | undefined; readonly what: string },
@@ -124,7 +124,7 @@ async function setAsideAnew(
   await makeDue(tx, [instance.id]);
 }
 
-/** Places a hold for an instance; `what` names the instance in the refusal. */
+/** Places a hold for an instance; `what` is the act that needs it, such as `starting`, for the refusal. */
 async function holdFor(
   tx: Tx,
   instance: Instance,
@@ -172,13 +172,12 @@ export async function destroyInstance(tx: Tx, request: InstanceRequest): Promise
 export async function destroyIfPresent(
   tx: Tx,
   { userId, instanceId, actor, cause }: Omit<InstanceRequest, "instanceId"> & { instanceId: InstanceId; cause: string },
-): Promise<"destroyed"> {
+): Promise<void> {
   const machineId = await findMachineOf(tx.db, userId, instanceId);
-  if (machineId === undefined) return "destroyed";
+  if (machineId === undefined) return;
   await lockMachines(tx, [machineId]);
   const [instance] = await lockInstances(tx, [instanceId]);
   if (instance !== undefined && instance.phase !== "ended") await destroy(tx, instance, actor, cause);
-  return "destroyed";
 }
 
 /** Locks the machines of many instances at once, before each is destroyed: one after the other could deadlock. */

@@ -5,9 +5,9 @@ export const UNREACHED_MS = 300_000n;
 
 /** The server's evidence of a run's start, besides its host's word. */
 export type StartEvidence = {
-  /** False for a container without a port that the server could reach. */
+  /** False for a container without a door that the server could reach. */
   readonly needsEvidence: boolean;
-  /** The time at which the server first reached the container's port; undefined before that. */
+  /** The time at which the server first reached the container's door; undefined before that. */
   readonly evidenceAt: Date | undefined;
 };
 

@@ -13,7 +13,7 @@ import type { EncryptedLaunch } from "../templates/index.ts";
 import type { Actor, Instance, InstanceTraffic, Observation } from "./instance.ts";
 import { deadlineOf, type Phase } from "./lifecycle/rules/lifecycle.ts";
 
-/** Tells every process when the desired set of these machines changed. */
+/** Channel on which every process learns that the desired sets of machines changed. */
 export const DESIRED_CHANNEL = "desired_changed";
 
 export async function notifyDesired(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {

@@ -4,7 +4,7 @@ import type { InstanceId, MachineId, UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { NOTE_MS, type LongTask, type NewTask } from "./rules/task.ts";
 
-/** Tells every process when a machine has a task to do or to cancel. */
+/** Channel on which every process learns that a machine has a task to do or to cancel. */
 export const TASKS_CHANNEL = "tasks_changed";
 
 /** Sends the machine's id at commit. */

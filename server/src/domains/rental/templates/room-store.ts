@@ -1,4 +1,4 @@
-// How much of what has a limit is there.
+// Counts of rows that a limit bounds.
 import type { TemplateId, UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 

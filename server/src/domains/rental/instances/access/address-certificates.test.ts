@@ -86,7 +86,7 @@ test("machines of several hosts behind a proxy that hides them get no certificat
   assert.equal(told(), 3);
 });
 
-/** Listens at the address that a host names, answers as it is told, and counts the connections. */
+/** Listens at the address that a host names, and keeps the connections for the test to answer. */
 async function aDoor(t: TestContext, address: string) {
   const callers: Socket[] = [];
   const server = createServer((socket) => void callers.push(socket));

@@ -34,7 +34,7 @@ test("a request from the machine's address is signed for its key, and OpenSSL fo
   const [root, certificate] = [path.join(folder, "root.cer"), path.join(folder, "instance.crt")];
   await writeFile(root, await rootOf(app));
   await writeFile(certificate, answer.text);
-  // The verification uses the clock of the signers: the certificates are valid for a while from then on.
+  // Verified at the test's time, since the certificates are valid for a while from then on.
   const when = ["-attime", String(Math.floor(app.clock.now().getTime() / 1000))];
   const { stdout } = await run("openssl", ["verify", ...when, "-purpose", "sslserver", "-CAfile", root, certificate]);
   assert.match(stdout, /: OK/);

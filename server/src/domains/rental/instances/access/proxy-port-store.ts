@@ -3,7 +3,7 @@ import type { InstanceId, MachineId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { Runtype } from "../../templates/index.ts";
 
-/** Tells every process when an instance got its pair of proxy ports. */
+/** Channel on which every process learns that an instance got its pair of proxy ports. */
 export const PROXY_PORTS_CHANNEL = "proxy_ports_changed";
 
 export type ProxyRange = { readonly first: number; readonly last: number };

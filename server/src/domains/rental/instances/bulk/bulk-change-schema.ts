@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { model } from "../../../../http/model.ts";
 import { State } from "../schema.ts";
 
-/** Instances of one bulk change. Published clients send 64 at most. */
+/** The most instances of one bulk change, as the contract allows. Published clients send 64 at most. */
 const INSTANCES_MAX = 100;
 
 const Ids = Type.Array(Type.Integer(), { minItems: 1, maxItems: INSTANCES_MAX, description: "Ids of instances." });
@@ -21,7 +21,7 @@ const Result = model("InstanceChange", {
 });
 
 export const BulkChangeAnswer = model("InstanceChanges", {
-  success: Type.Literal(true, { description: "True when at least one of them was changed" }),
+  success: Type.Literal(true, { description: "Always true: a request that changes none of the instances is refused" }),
   msg: Type.String(),
   results: Type.Array(Result, { description: "One for each instance, in the order of the ids." }),
 });

@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { nanos, toDollars } from "../../../../base/money.ts";
 import { idOfScope, kindOfScope, type Cap } from "../../../money/ledger/index.ts";
 import type { Forecast } from "./forecast-service.ts";
-import type { ForecastAnswer } from "../schema.ts";
+import type { ForecastAnswer } from "./create-schema.ts";
 
 const HUNDREDTHS = 100n;
 /** The longest duration shown: about a century. */

@@ -3,7 +3,7 @@ import { identityOf, type HttpScope } from "../../../../http/server.ts";
 import { BulkAnswer, BulkBody, LaunchBody, type SearchOffers } from "./launch-schema.ts";
 import { launchInstance, planBulk, rentInBulk } from "./launch-service.ts";
 import type { OrderDesk } from "./order-desk.ts";
-import { CreateAnswer } from "../schema.ts";
+import { CreateAnswer } from "./create-schema.ts";
 
 export type LaunchPorts = { readonly desk: OrderDesk; readonly searchOffers: SearchOffers };
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { model } from "../../../../http/model.ts";
 import type { FoundPrice } from "../../../../base/hourly-price.ts";
-import { CreateAnswer, CreateBody } from "../schema.ts";
+import { CreateAnswer, CreateBody } from "./create-schema.ts";
 
 /** The fields of a found offer that renting by a search needs. */
 type FoundOffer = FoundPrice & { readonly id: number };

@@ -138,7 +138,7 @@ function countBytes(
   const carried = (ms: bigint, bytesPerMs: number) => ms * wholeBytes(bytesPerMs);
   const hear = (before: bigint, bytes: bigint, bytesPerMs: number) => {
     const inLife = carried(aliveMs, bytesPerMs);
-    // After an uplink was measured slower, earlier counted bytes stay, and counting goes on from there.
+    // After an uplink was declared slower, earlier counted bytes stay, and counting goes on from there.
     return heardOf(before, bytes, before > inLife ? before + carried(passedMs, bytesPerMs) : inLife);
   };
   const heardReceivedBytes = hear(run.heardReceivedBytes, said.receivedBytes, receivedBytesPerMs);

@@ -12,8 +12,8 @@ type Rates = {
 };
 
 /**
- * The hold for a run over this time. Rounded up, because a hold must cover its purpose. Before the first settlement,
- * which comes when it runs, that is ten minutes.
+ * The amount to set aside for this many seconds of a run, rounded up and at least one nano-dollar. Until the first
+ * settlement, which comes when it runs, a hold is for ten minutes (`HOLD_SECONDS`).
  */
 export function holdAmount(
   { priceNanosPerHour, storageNanosPerGbMonth, diskBytes }: Rates,

@@ -42,7 +42,7 @@ export async function cancelCopy(tx: Tx, userId: UserId, dstId: unknown): Promis
 }
 
 /**
- * Chooses one machine that has both places if there is one; a copy between two machines goes through the control plane.
+ * Chooses one machine that has both places if there is one; a copy between two machines goes through the server.
  */
 async function chooseMachines(tx: Tx, userId: UserId, source: PlaceId, destination: PlaceId) {
   const to = await machinesOf(tx, userId, destination, "dst_id");

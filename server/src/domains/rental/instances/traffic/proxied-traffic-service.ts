@@ -23,9 +23,9 @@ export async function watchProxiedTraffic(
   await forgetProxiedTraffic(tx);
   await addProxiedTraffic(tx, sent);
   const runs = await lockComparableRuns(tx, RUNS_PER_ROUND);
-  const lines = await listUplinks(tx.db, [...new Set(runs.map(({ machineId }) => machineId))]);
+  const uplinks = await listUplinks(tx.db, [...new Set(runs.map(({ machineId }) => machineId))]);
   const contradictions = runs.flatMap(
-    (run) => belowProxied(run, rateOf(lines.get(run.machineId)).sentBytesPerMs) ?? [],
+    (run) => belowProxied(run, rateOf(uplinks.get(run.machineId)).sentBytesPerMs) ?? [],
   );
   await flagContradictions(tx, contradictions);
   await noteProxiedTraffic(tx, runs);

@@ -13,7 +13,7 @@ export async function readTrafficRules(db: Reader): Promise<TrafficRules> {
   return { baseNanos: row.traffic_base_nanos, sharePermille: row.traffic_share_permille };
 }
 
-/** Stores the budget settings of this server's start. */
+/** Stores the budget settings that this server was started with, for all servers of the database. */
 export async function setTrafficRules(tx: Tx, { baseNanos, sharePermille }: TrafficRules): Promise<void> {
   await tx.db
     .updateTable("price_rules")
