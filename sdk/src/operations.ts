@@ -4993,7 +4993,7 @@ export type MachineCleanupInput = {
 
 export type MachineCleanupAnswer = MachineCleanupResponse;
 
-/** Remove what expired contracts left on an own machine: `PUT /api/v0/machines/{id}/cleanup/` */
+/** Remove what expired rentals left on an own machine: `PUT /api/v0/machines/{id}/cleanup/` */
 export function machineCleanup(client: Client, input: MachineCleanupInput, options?: CallOptions): Promise<MachineCleanupAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/machines/${encodeURIComponent(input.id)}/cleanup/` }, options);
 }

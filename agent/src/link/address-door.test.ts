@@ -23,7 +23,7 @@ async function aFreePort(): Promise<number> {
   return port;
 }
 
-test("callers at the door hear the nonce of this session, also those who came before it, and nobody after a while", async () => {
+test("callers at the door get the nonce of this connection, also those who came before it did, and nobody after 20 seconds", async () => {
   const clock = new ManualClock();
   const port = await aFreePort();
   const door = await openAddressDoor({ ...PLACE, clock, random: () => 0, portRange: { first: port, last: port } });

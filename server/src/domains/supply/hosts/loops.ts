@@ -51,7 +51,7 @@ export function hostLoops(deps: Deps): readonly Loop[] {
     },
     {
       name: "forget-old-presence",
-      description: "Deletes old facts about reliability.",
+      description: "Deletes facts about reliability that are older than 90 days.",
       everyMs: 3_600_000,
       run: () =>
         withTransaction(database, clock, async (tx) => {

@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { MachineId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 
-/** Channel that tells every process that offers of machines may have changed; the payload lists machine ids. */
+/** Channel on which every process learns that offers of machines may have changed; the payload lists machine ids. */
 export const MARKET_CHANNEL = "market_changed";
 
-/** Announces, at commit, that offers of these machines may have changed: GPUs, or space on their disks. */
+/** Announces, at commit, that offers of these machines may have changed: their devices, or space on their disks. */
 export async function notifyMarket(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
   await notifyMachines(tx, MARKET_CHANNEL, machineIds);
 }

@@ -60,7 +60,7 @@ export function defaultJobLoop({
   let after = 0;
   return {
     name: "keep-default-jobs",
-    description: "Runs the default job of a machine on each of its idle devices.",
+    description: "Keeps one background instance for each device of a machine with a default job.",
     everyMs: 60_000,
     run: async () => {
       const counts = { machines: 0, created: 0, removed: 0 };

@@ -21,11 +21,11 @@ import { extendLocalVolumes, listSpaceWith, moveSpaceEnd, unlistSpaceOf } from "
 import { isExtendedBy, planTerms, readPrice, readVolumePrice, type ListingRequest } from "./rules/listing.ts";
 import { lockOwnMachine, noSuchMachine, notAuthorized, toMachineId, type HostRequest } from "./own-machine.ts";
 
-/** The contracts on a machine after it was listed again. */
+/** The rentals on a machine after it was listed again. */
 export type Listed = {
   readonly machineId: MachineId;
   readonly endAt: Date;
-  /** Contracts that were extended to the new end, at their own prices. */
+  /** Rentals that were extended to the new end, at their own prices. */
   readonly extended: number;
   /** Renters who are asked to pay more, in return for a later end. */
   readonly increases: number;
@@ -51,14 +51,14 @@ export async function listMachine(tx: Tx, request: HostRequest, listing: Listing
     freeBytes: freeDiskBytes({ machine }),
     endAt: terms.offerEndAt,
   });
-  const extended = await extendContracts(tx, { id, terms, actor: `user:${hostId}` });
+  const extended = await extendAll(tx, { id, terms, actor: `user:${hostId}` });
   const increases = await offerPriceIncreases(tx, { machineId: id, hostId, newTerms: terms });
   await followTerms(tx, id);
   return { machineId: id, endAt: terms.offerEndAt, extended, increases };
 }
 
-/** Extends the contracts of a machine to the end of its listing, where nothing became dearer; returns how many. */
-async function extendContracts(
+/** Extends the rentals of a machine to the end of its listing, where nothing became dearer; returns how many. */
+async function extendAll(
   tx: Tx,
   { id, terms, actor }: { readonly id: MachineId; readonly terms: Terms; readonly actor: Actor },
 ): Promise<number> {
@@ -70,11 +70,11 @@ async function extendContracts(
 
 const ROLLED_PER_RUN = 200;
 
-/** Moves the ends of listings on, and extends their contracts to the new ends. */
+/** Moves the ends of listings on, and extends their rentals to the new ends. */
 export function rollListingsLoop({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop {
   return {
     name: "roll-listings",
-    description: "Moves on the ends of listings without a fixed end, and extends their contracts.",
+    description: "Moves on the ends of listings without a fixed end, and extends their rentals.",
     everyMs: 60_000,
     run: async () => {
       const counts = { machines: 0, extended: 0 };
@@ -89,14 +89,14 @@ export function rollListingsLoop({ database, clock }: { readonly database: Datab
   };
 }
 
-/** Number of extended contracts; undefined when the listing was no longer due. */
+/** Number of extended rentals; undefined when the listing was no longer due. */
 async function rollListing(tx: Tx, id: MachineId): Promise<number | undefined> {
   await lockMachines(tx, [id]);
   if ((await rollListingEnds(tx, [id])).length === 0) return undefined;
   const [machine] = await listHosted(tx.db, { ids: [id] });
   invariant(machine !== undefined, `machine ${id} went although it was locked`);
   await moveSpaceEnd(tx, id, machine.terms.offerEndAt);
-  const extended = await extendContracts(tx, { id, terms: machine.terms, actor: "rule" });
+  const extended = await extendAll(tx, { id, terms: machine.terms, actor: "rule" });
   await refreshOffers(tx, [id]);
   return extended;
 }

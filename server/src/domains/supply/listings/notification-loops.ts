@@ -10,7 +10,7 @@ import { postNotifications, type Notification } from "../../notifications/index.
 const ROWS_PER_RUN = 500;
 const HOUR_MS = 3_600_000;
 /** How long before the end of a rental its renter is notified. */
-const CONTRACT_AHEAD_MS = 24 * HOUR_MS;
+const RENTAL_AHEAD_MS = 24 * HOUR_MS;
 const LISTING_AHEAD_MS = 7 * 24 * HOUR_MS;
 
 type Deps = { readonly database: Database; readonly clock: Clock };
@@ -31,10 +31,10 @@ export function hostingNotificationLoops({ database, clock }: Deps): readonly Lo
     },
     {
       name: "tell-ends",
-      description: "Notifies renters of contracts that end within a day, and hosts of listings that end within a week.",
+      description: "Notifies renters of rentals that end within a day, and hosts of listings that end within a week.",
       everyMs: 60_000,
       run: async () => ({
-        contracts: await withTransaction(database, clock, tellEndingContracts),
+        contracts: await withTransaction(database, clock, tellEndingRentals),
         listings: await withTransaction(database, clock, tellEndingListings),
       }),
     },
@@ -102,21 +102,21 @@ async function tellBoth(
   await postNotifications(tx, [...toHosts, ...toRenters]);
 }
 
-async function tellEndingContracts(tx: Tx): Promise<number> {
-  const before = new Date(tx.now.getTime() + CONTRACT_AHEAD_MS);
-  const contracts = await takeEndingRentals(tx, before, ROWS_PER_RUN);
+async function tellEndingRentals(tx: Tx): Promise<number> {
+  const before = new Date(tx.now.getTime() + RENTAL_AHEAD_MS);
+  const rentals = await takeEndingRentals(tx, before, ROWS_PER_RUN);
   await postNotifications(
     tx,
-    contracts.map(({ id, userId, endAt }) => {
+    rentals.map(({ id, userId, endAt }) => {
       const text: Text = {
         kind: "client:expiring_soon",
-        subject: `The contract of instance ${id} ends soon`,
-        message: `The contract of instance ${id} ends at ${textOf(endAt)}. It stops then, and its host may delete its data. Copy away what you need.`,
+        subject: `The rental of instance ${id} ends soon`,
+        message: `The rental of instance ${id} ends at ${textOf(endAt)}. It stops then, and its host may delete its data. Copy away what you need.`,
       };
       return { ...text, userId, key: keyOf(text, id, endAt) };
     }),
   );
-  return contracts.length;
+  return rentals.length;
 }
 
 async function tellEndingListings(tx: Tx): Promise<number> {

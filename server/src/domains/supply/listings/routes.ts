@@ -160,7 +160,7 @@ function upkeepRoutes(scope: HttpScope): void {
       config: { access: { operation: "api.machine.cleanup", permission: "machine_write" } },
       schema: {
         tags: TAGS,
-        summary: "Remove what expired contracts left on an own machine",
+        summary: "Remove what expired rentals left on an own machine",
         params: IdParams,
         response: { 200: CleanupResponse },
       },

@@ -32,7 +32,7 @@ export const ListBody = Type.Object({
 
 export const ListResponse = Type.Object({
   success: Success,
-  extended: Type.Integer({ description: "Contracts that go on until the new end, at their own prices" }),
+  extended: Type.Integer({ description: "Rentals that go on until the new end, at their own prices" }),
   price_increases: Type.Integer({ description: "Renters who were asked for a higher price in return for a later end" }),
   machine_id: Type.Integer(),
   end_date: time("End of the listing"),
@@ -82,8 +82,8 @@ export const MaintenanceBody = Type.Object({
 export const MaintenanceResponse = Type.Object({ success: Success, you_sent: Type.String() });
 export const MaintenanceRecord = model("Maintenance", {
   machine_id: Type.Integer(),
-  start_time: time("Beginning"),
-  end_time: time("End"),
+  start_time: time("Beginning of the maintenance"),
+  end_time: time("End of the maintenance"),
   duration_hours: Type.Number(),
   maintenance_category: Category,
   maintenance_reason: Type.String(),
@@ -105,7 +105,7 @@ export const CleanupResponse = Type.Object({
   ctime: time("Now"),
   machine_id: Type.Integer(),
   user_id: Type.Integer(),
-  num_deleted: Type.Integer({ description: "Expired contracts that were removed" }),
+  num_deleted: Type.Integer({ description: "Rentals past their end date that were removed" }),
   msg: Type.String(),
 });
 
@@ -174,7 +174,7 @@ export const MachineRecord = model("Machine", {
     model("MachineVolumeListing", {
       id: Type.Integer(),
       size: Type.Number(),
-      rented: Type.Number({ description: "GB of it" }),
+      rented: Type.Number({ description: "GB of it that are rented" }),
       storage_cost: Type.Number(),
       end_date: time("End of its listing"),
     }),
@@ -186,14 +186,14 @@ export const MachineRecord = model("Machine", {
   num_renters: Type.Integer(),
   current_rentals_running: Type.Integer(),
   current_rentals_on_demand: Type.Integer(),
-  current_rentals_resident: Type.Integer({ description: "Stopped ones included" }),
-  client_end_date: Nullable(time("End of the last contract")),
+  current_rentals_resident: Type.Integer({ description: "Rentals that exist, stopped ones included" }),
+  client_end_date: Nullable(time("End date of the last rental")),
   earn_day: Type.Number({ description: "Dollars, today (UTC)" }),
   earn_month: Type.Number({ description: "Dollars, this month (UTC)" }),
   num_reports: Type.Integer(),
   gpu_problems: Type.Array(Type.String()),
   error_description: Nullable(Type.String()),
-  rests_until: Nullable(time("Out of rotation until then")),
+  rests_until: Nullable(time("Time until which it rests")),
   default_job: Nullable(SaidJob),
   maintenance: Type.Array(MaintenanceRecord),
 });
@@ -210,7 +210,7 @@ export const EarningsQuery = Type.Object({
   sday: Type.Optional(Type.Number()),
   eday: Type.Optional(Type.Number()),
   last_days: Type.Optional(Type.Number()),
-  machid: Type.Optional(MachineNumber("Of this machine only")),
+  machid: Type.Optional(MachineNumber("Id of the only machine to report on")),
 });
 const earned = {
   gpu_earn: Type.Number(),

@@ -74,7 +74,7 @@ async function rentersOf(db: Reader, machineId: MachineId, hostId: UserId): Prom
   return renters;
 }
 
-/** Destroys instances on the machine whose contracts have ended. */
+/** Destroys instances on the machine whose rentals have ended. */
 export async function cleanUp(
   tx: Tx,
   request: HostRequest,
@@ -90,7 +90,7 @@ async function destroyExpired(tx: Tx, machineId: MachineId, hostId: UserId): Pro
 }
 
 /**
- * Deletes a machine from every list, with its host's job and the rest of expired contracts. Refused while another user
+ * Deletes a machine from every list, with its host's job and what expired rentals left. Refused while another user
  * rents there. It comes back, unlisted and with its history, when it joins again.
  */
 export async function deleteMachine(tx: Tx, request: HostRequest): Promise<void> {

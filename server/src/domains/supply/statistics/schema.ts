@@ -60,7 +60,7 @@ export const Current = Type.Object({ ...needsMachine, gpus: Type.Optional(Type.A
 const Times = Type.Array(Type.Number());
 const Counts = Type.Array(Type.Integer());
 const Prices = Type.Array(Dollars);
-const Line = model("GpuHistory", {
+const GpuHistory = model("GpuHistory", {
   supply_demand: Type.Object({
     timestamps: Times,
     rented_verified: Counts,
@@ -86,7 +86,7 @@ const Line = model("GpuHistory", {
   }),
 });
 
-export const History = Type.Object({ ...needsMachine, gpus: Type.Optional(Type.Record(Type.String(), Line)) });
+export const History = Type.Object({ ...needsMachine, gpus: Type.Optional(Type.Record(Type.String(), GpuHistory)) });
 
 const Place = model("GpuLocation", {
   latitude: Nullable(Type.Number()),

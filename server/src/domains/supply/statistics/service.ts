@@ -87,11 +87,11 @@ export async function keepSamples(tx: Tx): Promise<{ readonly rolled: number; re
   return { rolled, forgotten };
 }
 
-/** Market metrics are for hosts. A host that has no machine yet gets an explanation instead. */
+/** Market metrics are for hosts: throws for renters. True for a host without a machine, which gets an explanation instead. */
 export async function needsMachine(db: Reader, userId: UserId): Promise<boolean> {
-  const standing = await findHostRole(db, userId);
-  if (standing === "renter") throw unauthenticated("Market metrics are for hosts: join a machine first.", "not_a_host");
-  return standing === "without_machines";
+  const role = await findHostRole(db, userId);
+  if (role === "renter") throw unauthenticated("Market metrics are for hosts: join a machine first.", "not_a_host");
+  return role === "without_machines";
 }
 
 async function stretchesBetween(db: Reader, start: Date, end: Date, stepSeconds: number) {

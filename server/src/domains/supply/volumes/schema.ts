@@ -51,7 +51,7 @@ export const RentResponse = model("NewVolume", {
   volume_name: Type.String({ description: "`V.<id>`, the handle for mounting it." }),
   storage_cost: Type.Optional(Type.Number({ description: "Dollars per GB and month that were agreed." })),
   storage_total_cost: Type.Optional(Type.Number({ description: "Dollars an hour for all of it." })),
-  end_date: Type.Optional(Type.Number({ description: "End of the contract, in seconds since the epoch" })),
+  end_date: Type.Optional(Type.Number({ description: "End date of the rental, in seconds since the epoch" })),
 });
 
 export const CloneBody = Type.Object({
@@ -96,10 +96,10 @@ const machineFields = {
   cluster_id: nullable(Type.Integer()),
   disk_name: Type.String(),
   storage_total_cost: Type.Number({ description: "Dollars per hour." }),
-  inet_up: Type.Number({ description: "Mb/s" }),
-  inet_down: Type.Number({ description: "Mb/s" }),
+  inet_up: Type.Number(),
+  inet_down: Type.Number(),
   reliability2: Type.Number(),
-  verification: Type.String(),
+  verification: Type.String({ description: "`verified` or `unverified`" }),
   geolocation: nullable(Type.String()),
   static_ip: Type.Boolean(),
   cuda_max_good: Type.Number(),
@@ -108,7 +108,7 @@ const machineFields = {
   mobo_name: Type.String(),
   os_version: Type.String(),
   driver_version: Type.String(),
-  is_simulated: Type.Boolean({ description: "The host is invented: nothing rented there is real." }),
+  is_simulated: Type.Boolean({ description: "True on a simulated host: nothing rented there is real." }),
 };
 
 export const VolumeOfferRecord = model("VolumeOffer", {
@@ -179,7 +179,7 @@ export const VolumeRecord = model("Volume", {
   ),
   storage_cost: Type.Number({ description: "Dollars per GB and month, agreed for good." }),
   instances: Type.Array(Type.Integer()),
-  used_space: Type.Number({ description: "GB in use, as its host said last." }),
+  used_space: Type.Number({ description: "GB in use, as its host last reported." }),
   status_msg: Type.String(),
   public_ipaddr: Type.String(),
 });
@@ -207,8 +207,8 @@ export type MountNetworkDiskBody = Static<typeof MountNetworkDiskBody>;
 export const MountNetworkDiskResponse = Type.Object({ success: Type.Literal(true), disk_id: Type.Integer() });
 
 export const CreateDiskBody = Type.Object({
-  email: Type.Optional(Type.String({ description: "The owner." })),
-  user_id: Type.Optional(id("The owner, instead of email.")),
+  email: Type.Optional(Type.String({ description: "E-mail address of the owner." })),
+  user_id: Type.Optional(id("Id of the owner, instead of email.")),
   size: Type.Number(),
 });
 export type CreateDiskBody = Static<typeof CreateDiskBody>;

@@ -187,7 +187,7 @@ function machineFields(machine: MachineDescription | undefined, hostId: UserId) 
   };
 }
 
-/** The price for this size under the renter's contract. */
+/** The agreed price of a rental of this size, under the names that volume offers have. */
 export function agreedPrice(listing: Pick<Listing, "priceNanosPerGbMonth" | "endAt">, sizeBytes: bigint) {
   return {
     storage_cost: toDollars(listing.priceNanosPerGbMonth),

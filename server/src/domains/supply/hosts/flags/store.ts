@@ -13,7 +13,7 @@ export const FLAG_KINDS = [
 ] as const;
 export type FlagKind = (typeof FLAG_KINDS)[number];
 
-/** A contradiction between a host's declaration and the server's knowledge. */
+/** A contradiction between a host's reports and the facts that the server knows. */
 export type NewFlag = {
   readonly hostId: UserId;
   readonly machineId: MachineId | undefined;

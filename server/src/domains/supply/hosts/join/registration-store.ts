@@ -15,7 +15,7 @@ export type Arrival = {
   readonly address?: string;
 };
 
-/** The server that has an agent's connection, and the address that the connection came from. */
+/** The server that has an agent's connection, and the end of the heartbeat lease that the connection begins. */
 export type Place = { readonly serverId: ServerId | undefined; readonly leaseUntil: Date };
 
 /** The stored row of a machine that connected before. */

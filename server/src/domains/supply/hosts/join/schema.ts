@@ -34,7 +34,7 @@ export const JoinTokenRecord = model("JoinToken", {
   name: Type.String(),
   created_at: time("Time of creation"),
   expires_at: time("Time from which it can no longer be used"),
-  used_at: maybeTime("When a machine joined with it"),
+  used_at: maybeTime("Time at which a machine joined with it"),
   credential_id: Type.Union([Type.Integer(), Type.Null()]),
 });
 export type JoinTokenRecord = Static<typeof JoinTokenRecord>;
@@ -45,7 +45,7 @@ export const CredentialRecord = model("AgentCredential", {
   name: Type.String(),
   is_own_agent: Type.Boolean({ description: "True for the agent that the server starts itself" }),
   created_at: time("Time at which its machine joined"),
-  revoked_at: maybeTime("Since when it opens nothing"),
+  revoked_at: maybeTime("Time of its revocation"),
   machines: Type.Array(
     model("JoinedMachine", {
       id: Type.Integer(),
@@ -54,7 +54,7 @@ export const CredentialRecord = model("AgentCredential", {
       is_simulated: Type.Boolean(),
       is_connected: Type.Boolean(),
       last_seen_at: time("Time of the agent's last report"),
-      clone_noticed_at: maybeTime("When a copy of its credential was last refused"),
+      clone_noticed_at: maybeTime("Time at which a copy of its credential was last refused"),
       gpu_problems: Type.Array(Type.String()),
     }),
   ),

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { MachineId, UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
-/** Machines of a host, plus open ways by which it could still get one: tokens and credentials. */
+/** Counts the machines of a host, and the tokens and credentials by which it could still get one. */
 export async function countMachinesOf(
   db: Reader,
   now: Date,

@@ -78,7 +78,7 @@ export async function findHostRole(db: Reader, userId: UserId): Promise<"host" |
       exists (select from join_tokens where user_id = ${userId})
         or exists (select from agent_credentials where user_id = ${userId}) as has_token
   `.execute(db);
-  const [standing] = rows;
-  if (standing?.has_machine === true) return "host";
-  return standing?.has_token === true ? "without_machines" : "renter";
+  const [row] = rows;
+  if (row?.has_machine === true) return "host";
+  return row?.has_token === true ? "without_machines" : "renter";
 }

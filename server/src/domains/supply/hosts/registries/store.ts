@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { MachineId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
-/** A registry in a private network that a machine's host allows. */
+/** The registries in private networks that a machine's host allows. */
 export type RegistryAllowance = { readonly machineId: MachineId; readonly allowed: readonly string[] };
 
 /** The private registries that these machines allow; a simulated machine connects to none, and allows all. */

@@ -52,7 +52,7 @@ export type AgentPorts = Omit<SessionPorts, "heartbeatMs"> &
     ) => Promise<Admitted | undefined>;
     /** Addresses of all servers for this agent, and its passes for them; undefined for an agent that is not told. */
     readonly serversFor: (credential: Admitted) => ServerList | undefined;
-    /** Lets a machine in, or throws what it is refused for. */
+    /** Lets a machine in, or throws the refusal. */
     readonly register: (arrival: Arrival) => Promise<Admission>;
     /**
      * The challenge that the agent has to answer at the public address that it names, where its connection does not

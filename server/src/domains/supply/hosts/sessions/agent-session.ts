@@ -22,23 +22,17 @@ import { SessionPush, type DesiredSet } from "./session-push.ts";
 const ANSWER_MS = 3_000;
 
 /** A report with the facts that only its connection knows. */
-export type ReceivedReport = {
+export type ReceivedReport = Pick<News, "isRepeat" | "isHealthNews" | "isCountNews"> & {
   readonly report: Report;
   /** The number of the connection that it came on: once the machine has a newer one, nothing of this one counts. */
   readonly sessionNumber: number;
   /** When the report arrived, before it waited to be stored: its counters are of no later time. */
   readonly receivedAt: Date;
-  /** The report equals the last stored one, counters aside, and follows the same orders. */
-  readonly isRepeat: boolean;
   /**
-   * Instances that the host was ordered to stop, in the generation of its report, before it looked: only for these does
-   * "it does not run" confirm the order. An earlier look may have been at a container that was about to start.
+   * Instances that the host was ordered to stop, in the generation of its report, before it made the report: only for
+   * these is "it does not run" a receipt of the end. An earlier report may be of a container that was about to start.
    */
   readonly obeyed: ReadonlySet<number>;
-  /** A GPU is sick or well for the first time on this connection, or for another reason than before. */
-  readonly isHealthNews: boolean;
-  /** True when its counters are to be stored: most reports say no more than that time goes by. */
-  readonly isCountNews: boolean;
   /** Current GPU use by instance. */
   readonly gpuUse: ReadonlyMap<number, GpuUse>;
 };
@@ -77,7 +71,7 @@ export class AgentSession {
   private leaseMs = 0;
   /** When a stored message last extended the machine's heartbeat lease. */
   private touchedMs: number;
-  /** The registration of this session until the agent is known to have stored its proof. */
+  /** The registration of this connection until the agent is known to have stored its session proof. */
   private unconfirmed: Registration | undefined;
   /** Server addresses that this agent was told; undefined for an agent that is told none. */
   private toldAddresses: readonly string[] | undefined;
@@ -100,9 +94,9 @@ export class AgentSession {
       loadTasks: () => ports.loadTasks(machineId),
       send: (message) => this.send(message),
       onFailure: (error) => {
-        // Closing repairs everything: the agent connects again and asks for its full desired set.
-        log.error({ err: error, machine_id: machineId }, "reading the desired set of a host failed");
-        socket.close(1011, "reading the desired set of a host failed");
+        // Closing repairs everything: the agent connects again and gets its full desired set and its open tasks.
+        log.error({ err: error, machine_id: machineId }, "reading the desired set or the tasks of a machine failed");
+        socket.close(1011, "reading the desired set or the tasks failed");
       },
     });
   }
@@ -124,7 +118,7 @@ export class AgentSession {
     return this.intake.lastHeardMs;
   }
 
-  /** The monotonic time of the last message. */
+  /** The monotonic time at which the last message arrived, however long it waits to be stored. */
   get lastWordMs(): number {
     return this.intake.lastWordMs;
   }

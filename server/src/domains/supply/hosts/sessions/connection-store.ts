@@ -70,7 +70,7 @@ export async function findProvenPlace(db: Reader, machineId: MachineId): Promise
   return first === undefined ? undefined : { addresses: [first, ...others] };
 }
 
-/** Connections by the names that agents use. */
+/** The connection, to any server, of the machine that an agent names; undefined while there is none. */
 export async function findConnectionNamed(
   db: Reader,
   { credentialId, hostKey }: { readonly credentialId: AgentCredentialId; readonly hostKey: string },

@@ -19,7 +19,7 @@ export async function storeProof(
     .execute();
 }
 
-/** The agent has stored the proof of this session, so the previous proof is no longer accepted. Safe to repeat. */
+/** Ends the validity of the previous proof: the agent has stored the proof of this connection. Safe to repeat. */
 export async function confirmProof(tx: Tx, { machineId, sessionNumber }: Registration): Promise<void> {
   await tx.db
     .updateTable("machines")

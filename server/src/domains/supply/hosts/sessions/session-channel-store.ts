@@ -3,7 +3,8 @@ import type { Tx } from "../../../../db/transaction.ts";
 import type { Registration } from "../store.ts";
 
 /**
- * Channel that tells every process that a machine connected to this server: its session with any other server is over.
+ * Channel on which every process learns that a machine connected to this server: its session with any other server is
+ * over.
  */
 export const SESSIONS_CHANNEL = "agent_sessions";
 

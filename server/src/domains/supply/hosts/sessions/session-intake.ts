@@ -1,17 +1,17 @@
 import type { WebSocket } from "ws";
 import type { Clock } from "../../../../base/clock.ts";
 
-/** Messages that wait to be stored; while there are more, the server does not read the connection. */
+/** While this many messages of a connection wait to be stored, the server does not read it. */
 const WAITING_MAX = 4;
 
 /** Stores the messages of one connection one after the other, so that an older report never overwrites a newer one. */
 export class SessionIntake {
   /**
-   * The time of the last sign of life. Time in which a message waited to be stored and the connection was not read
-   * counts as one.
+   * The monotonic time of the last sign of life. The moment at which a message is stored counts as one: while messages
+   * waited, the connection may not have been read.
    */
   lastHeardMs: number;
-  /** The time of the last message. */
+  /** The monotonic time at which the last message arrived. */
   lastWordMs: number;
   private readonly socket: WebSocket;
   private readonly clock: Clock;

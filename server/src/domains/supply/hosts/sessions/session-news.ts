@@ -20,13 +20,13 @@ export type UnstoredCounters = {
 export type News = {
   readonly gist: string;
   readonly health: string;
-  /** It equals the last stored one, counters aside, and follows the same orders. */
+  /** The report equals the last stored one, counters and usage aside, and follows the same orders. */
   readonly isRepeat: boolean;
-  /** A GPU is sick or well for the first time on this connection, or for another reason than before. */
+  /** A GPU is sick or healthy for the first time on this connection, or for another reason than before. */
   readonly isHealthNews: boolean;
-  /** Its counters are to be stored: most reports say no more than that time goes by. */
+  /** True when the counters are to be stored: most reports say no more than that time goes by. */
   readonly isCountNews: boolean;
-  /** The machine has no instances and no volumes. */
+  /** The report has no instances and no volumes. */
   readonly isIdle: boolean;
 };
 
@@ -65,7 +65,7 @@ export class SessionNews {
     };
   }
 
-  /** The counters of a report are stored, or put off until a later one. */
+  /** Notes that the counters of a report are stored, or wait for a later report. */
   noteCounters({ instances }: Report, { isCountNews }: News, receivedAt: Date, nowMs: number): void {
     if (isCountNews) {
       this.countedMs = nowMs;
@@ -80,7 +80,7 @@ export class SessionNews {
     this.health = health;
   }
 
-  /** The report is stored, or says nothing that would have to be. */
+  /** Notes that a report is stored, or that it says nothing that has to be stored. */
   noteStored({ instances, volumes }: Report, { gist, isIdle }: News): void {
     this.gist = gist;
     this.lastInventory = isIdle ? NOTHING_SAID : { instances, volumes };

@@ -11,10 +11,10 @@ const NO_ORDERS: ReadonlyMap<number, Stand> = new Map();
 const NO_GPUS: ReadonlyMap<number, readonly string[]> = new Map();
 const NO_TASKS: ReadonlyMap<string, Told> = new Map();
 
-/** The orders and tasks that one connection has passed on, so that what comes back can be held against them. */
+/** The orders and tasks that were sent on one connection, so that reports and answers can be compared with them. */
 export class SessionOrders {
   private version = 0;
-  /** The version since which each instance is ordered down, and the generation. */
+  /** Instances that the host was ordered to stop: in which generation, and since which version of the desired set. */
   private ordersDown = NO_ORDERS;
   private gpus = NO_GPUS;
   /** Tasks that are not over yet. */
@@ -67,7 +67,7 @@ export class SessionOrders {
     if (this.tasks.has(taskId)) this.tasks = new Map(this.tasks).set(taskId, "answered");
   }
 
-  /** Instances that the host was told to have down, in the generation of its report, before it looked. */
+  /** Instances that the host was ordered to stop, in the generation of its report, before it made the report. */
   obeyedIn(report: Report): ReadonlySet<number> {
     const obeyed = new Set<number>();
     for (const { instance_id: id, generation } of report.instances) {

@@ -10,7 +10,7 @@ export type PushPorts = {
   readonly loadDesired: () => Promise<DesiredSet>;
   readonly loadTasks: () => Promise<OpenTasks>;
   readonly send: (message: ServerMessage) => void;
-  /** The orders or the tasks could not be read. */
+  /** Called when the desired set or the tasks could not be read. */
   readonly onFailure: (error: unknown) => void;
 };
 

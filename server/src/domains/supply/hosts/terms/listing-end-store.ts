@@ -5,7 +5,7 @@ import type { Reader, Tx } from "../../../../db/transaction.ts";
 /** A listing whose end moves on, with its new end. */
 export type RolledListing = { readonly machineId: MachineId; readonly endAt: Date };
 
-/** Listings with a moving end that were last moved more than a day ago. */
+/** Rolling listings that were last moved more than a day ago, or more than half their duration if that is shorter. */
 export async function listRollingMachines(db: Reader, now: Date, limit: number): Promise<readonly MachineId[]> {
   const rows = await db
     .selectFrom("machines")
@@ -33,7 +33,7 @@ export async function rollListingEnds(tx: Tx, ids: readonly MachineId[]): Promis
   return rows.map((row) => ({ machineId: row.id, endAt: row.offer_end_at }));
 }
 
-/** A listing that lasts less than a day is moved on before it ends. */
+/** A listing of less than two days is moved on after half its duration, so that it does not end before. */
 function isDue(now: Date) {
   return sql<boolean>`offer_end_at <= ${now}::timestamptz
     + make_interval(secs => offer_duration_s - least(86400, offer_duration_s / 2))`;

@@ -15,7 +15,7 @@ export async function readPriceCeilings(db: Reader): Promise<PriceCeilings> {
   };
 }
 
-/** Stores the ceilings of this start for the whole database. A loop lowers listings above them. */
+/** Stores the ceilings that this server was started with, for all servers. A loop lowers listings above them. */
 export async function setPriceCeilings(tx: Tx, ceilings: PriceCeilings): Promise<void> {
   await tx.db
     .updateTable("price_rules")

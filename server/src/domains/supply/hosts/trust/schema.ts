@@ -40,7 +40,7 @@ export type ReliabilityResponse = Static<typeof ReliabilityResponse>;
 
 const Verification = Type.Union([Type.Literal("verified"), Type.Literal("unverified"), Type.Literal("deverified")]);
 
-const STANDING = {
+const TRUST = {
   machine_id: Type.Integer(),
   verification: Verification,
   decided_by: Type.Union([Type.Literal("rule"), Type.Literal("administrator"), Type.Literal("operator")], {
@@ -51,7 +51,7 @@ const STANDING = {
 
 export const VerificationResponse = model("MachineVerification", {
   success: Success,
-  ...STANDING,
+  ...TRUST,
   msg: Type.String(),
   checks: Type.Array(
     model("VerificationCheck", {
@@ -68,7 +68,7 @@ export const VerificationResponse = model("MachineVerification", {
       inet_up: Type.Number({ description: "Declared, in Mbit/s" }),
       inet_down: Type.Number({ description: "Declared, in Mbit/s" }),
       measured_inet_up: Type.Union([Type.Number(), Type.Null()], {
-        description: "The best that a server measured within a week, in Mbit/s: the line carries at least that",
+        description: "The best that a server measured within a week, in Mbit/s: the uplink carries at least that",
       }),
       measured_inet_down: Type.Union([Type.Number(), Type.Null()]),
       measured_at: Type.Union([Type.Number(), Type.Null()], {
@@ -76,11 +76,11 @@ export const VerificationResponse = model("MachineVerification", {
       }),
       measured_count: Type.Integer({ description: "Number of measurements within a week" }),
     },
-    { description: "The line as it is declared and as it was measured; simulated machines are not measured" },
+    { description: "The uplink as declared and as measured; simulated machines are not measured" },
   ),
   rests_until: Type.Union([Type.Number(), Type.Null()], {
     description:
-      "Time until which it is not rented out because its last starts failed, in seconds since the epoch; null when it is rented out",
+      "Time until which it is not rented out because its last starts failed, in seconds since the epoch; null when it does not rest",
   }),
   rest_reason: Type.Union([Type.String(), Type.Null()]),
 });
@@ -95,5 +95,5 @@ export const DecideBody = Type.Object({
   hosting_type: Type.Optional(Type.Integer({ minimum: 0, maximum: 1, description: "1 in a data centre" })),
 });
 
-export const DecideResponse = Type.Object({ success: Success, ...STANDING });
+export const DecideResponse = Type.Object({ success: Success, ...TRUST });
 export type DecideResponse = Static<typeof DecideResponse>;

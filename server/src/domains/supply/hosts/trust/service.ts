@@ -171,21 +171,21 @@ export async function decideTrust(
   if (id !== undefined) await lockMachines(tx, [id]);
   const machine = id === undefined ? undefined : await findCandidate(tx.db, id);
   if (machine === undefined) throw notFound("no_such_machine", "There is no such machine.");
-  const standing = {
-    ...standingOf(machine, request.verification),
+  const decided = {
+    ...decisionOf(machine, request.verification),
     hostingType: request.hosting_type ?? machine.hostingType,
   };
-  await setTrust(tx, machine.id, standing);
+  await setTrust(tx, machine.id, decided);
   await recordAudit(tx, identity, {
     ipAddress,
     action: "api.admin.machine.verify",
     args: { machine_id: machine.id, verification: request.verification, hosting_type: request.hosting_type },
   });
   await refreshOffers(tx, [machine.id]);
-  return { ...machine, ...standing };
+  return { ...machine, ...decided };
 }
 
-function standingOf(
+function decisionOf(
   { verification, isFixed, isTrusted, facts }: Candidate,
   wanted: TrustDecision["verification"],
 ): { readonly verification: Verification; readonly isFixed: boolean } {

@@ -103,14 +103,14 @@ export async function setVerifications(
 export async function setTrust(
   tx: Tx,
   id: MachineId,
-  standing: { readonly verification: Verification; readonly isFixed: boolean; readonly hostingType: number },
+  decided: { readonly verification: Verification; readonly isFixed: boolean; readonly hostingType: number },
 ): Promise<void> {
   await tx.db
     .updateTable("machines")
     .set({
-      verification: standing.verification,
-      is_verification_fixed: standing.isFixed,
-      hosting_type: standing.hostingType,
+      verification: decided.verification,
+      is_verification_fixed: decided.isFixed,
+      hosting_type: decided.hostingType,
     })
     .where("id", "=", id)
     .execute();

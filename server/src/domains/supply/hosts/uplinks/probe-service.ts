@@ -21,7 +21,7 @@ export async function storeUplinkProbe(tx: Tx, probe: UplinkProbe): Promise<{ re
     hostId,
     machineId,
     kind: "slow_line",
-    detail: `Machine ${machineId} declares ${Math.round(declaredMbps)} Mbit/s ${direction}; the server measured ${measuredMbps.toFixed(1)} Mbit/s at best within a week, and carried ${Math.round(carriedMbps)} with other hosts. Declare what the line carries.`,
+    detail: `Machine ${machineId} declares ${Math.round(declaredMbps)} Mbit/s ${direction}; the server measured ${measuredMbps.toFixed(1)} Mbit/s at best within a week, and carried ${Math.round(carriedMbps)} with other hosts. Declare the true speed of the uplink.`,
     facts: {
       direction,
       declared_mbps: declaredMbps,

@@ -26,7 +26,7 @@ const DAY_S = 86_400;
 /** The end of the year 9999: milliseconds sent instead of seconds lie beyond it. */
 const LAST_S = 253_402_300_799;
 
-/** Months and years of a listing are those of the contract's prices: 30 days, and 365. */
+/** Months and years of a listing, as in the published prices: 30 days, and 365. */
 const UNIT_SECONDS: Readonly<Record<string, number>> = {
   hour: HOUR_S,
   day: DAY_S,
@@ -98,9 +98,9 @@ export function readPrice(dollars: number, field: string): Nanos {
 /** A minimum bid above the fixed price would ask more of renters who can be evicted; a kept one is lowered to it. */
 function planMinBid(dollars: number | undefined, kept: Nanos, fixed: Nanos): Nanos {
   if (dollars === undefined) return kept > fixed ? fixed : kept;
-  const floor = readPrice(dollars, "price_min_bid");
-  if (floor > fixed) throw invalid("price_min_bid", "price_min_bid must not be above the price of a GPU, price_gpu");
-  return floor;
+  const minBid = readPrice(dollars, "price_min_bid");
+  if (minBid > fixed) throw invalid("price_min_bid", "price_min_bid must not be above the price of a GPU, price_gpu");
+  return minBid;
 }
 
 function planChunk(chunk: number | undefined, kept: number, deviceCount: number): number {
@@ -165,7 +165,7 @@ function endAfter(seconds: number, now: Date): Date {
 }
 
 /**
- * True when a contract is extended to the new end of the listing: only to a later one, and only if nothing that it pays
+ * True when a rental is extended to the new end of the listing: only to a later one, and only if nothing that it pays
  * has become dearer. Its own prices never change.
  */
 export function isExtendedBy({ isBid, deviceCount, endAt, prices }: EndingRental, terms: Terms): boolean {

@@ -29,8 +29,8 @@ export function placesOf(counted: readonly Counted[]): readonly Place[] {
       const { gpuName, isVerified, hostingType } = machine;
       const key = JSON.stringify([place.city, place.country_code, gpuName, rented, isVerified, hostingType]);
       const known = places.get(key)?.num_gpus ?? 0;
-      const standing = { rented, verified: isVerified, datacenter: hostingType === 1 };
-      places.set(key, { ...place, gpu_name: gpuName, ...standing, num_gpus: known + count });
+      const group = { rented, verified: isVerified, datacenter: hostingType === 1 };
+      places.set(key, { ...place, gpu_name: gpuName, ...group, num_gpus: known + count });
     }
   }
   return [...places.values()];

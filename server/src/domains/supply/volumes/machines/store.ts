@@ -3,7 +3,7 @@ import type { DesiredVolume, ObservedVolume } from "../../../../../../protocol/i
 import type { InstanceId, MachineId, NetworkDiskId, VolumeId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-/** Channel that tells every process that the volumes of these machines changed. */
+/** Channel on which every process learns that the volumes of machines changed. */
 export const VOLUMES_CHANNEL = "volumes_changed";
 
 export async function notifyVolumes(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {

@@ -87,7 +87,7 @@ export function networkVolumeRoutes(scope: HttpScope): void {
   );
 }
 
-/** The rental of a network volume under both of its published paths: singular and plural. */
+/** Routes that list a network disk for rent, under both published paths (singular and plural), and unlist it. */
 function listingRoutes(scope: HttpScope): void {
   const { app } = scope;
   const list = (request: FastifyRequest<{ Body: ListNetworkVolumeBody }>) =>

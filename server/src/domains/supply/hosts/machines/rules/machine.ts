@@ -37,7 +37,7 @@ export type Machine = {
   readonly restsUntilAt: Date | undefined;
   readonly facts: MachineFacts;
   readonly devices: readonly Device[];
-  /** Devices of the type that the machine has now. */
+  /** Number of its devices that are part of the machine now. */
   readonly presentCount: number;
   /** Facts about its GPUs; undefined for a machine that rents out its cores. */
   readonly gpu: GpuFacts | undefined;

@@ -14,7 +14,7 @@ const MBPS_KEPT = 0.8;
 export type Verification = "verified" | "unverified" | "deverified";
 
 export type VerificationFacts = {
-  /** False when the machine or its GPUs are simulated. */
+  /** False for a simulated machine, and for one with declared GPUs. */
   readonly isReal: boolean;
   readonly hasGpus: boolean;
   readonly gpuCount: number;
@@ -114,8 +114,8 @@ function speedChecks(facts: VerificationFacts): readonly Check[] {
 /** A verified machine stays so without a measurement: its agent may be of a version that cannot be measured. */
 function measuredCheck({ isUplinkMeasured }: VerificationFacts): Check {
   const text = isUplinkMeasured
-    ? "The server has measured the line."
-    : "The server has not measured the line yet. It does so within a day, when the agent is new enough and not simulated.";
+    ? "The server has measured the uplink."
+    : "The server has not measured the uplink yet. It does so within a day, when the agent is new enough and not simulated.";
   return {
     name: "line_measured",
     value: isUplinkMeasured,
@@ -128,8 +128,8 @@ function measuredCheck({ isUplinkMeasured }: VerificationFacts): Check {
 
 function contradictionCheck({ hasSlowUplink }: VerificationFacts): Check {
   const text = hasSlowUplink
-    ? "The declared line is contradicted by what the server measured: see the flag slow_line. Declare what the line carries, and ask an administrator to clear the flag."
-    : "What the server measured does not contradict the declared line.";
+    ? "The server's measurements contradict the declared uplink: see the flag slow_line. Declare the true speed, and ask an administrator to clear the flag."
+    : "The server's measurements do not contradict the declared uplink.";
   return {
     name: "line_credible",
     value: !hasSlowUplink,

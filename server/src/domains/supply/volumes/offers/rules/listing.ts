@@ -168,7 +168,7 @@ export function refuseBeyond(space: Space, sizeBytes: bigint, field: string): vo
   if (sizeBytes > free) throw invalid(field, `${field}: ${toGb(sizeBytes)} GB are wanted, ${toGb(free)} GB are free`);
 }
 
-/** Throws `invalid` naming `field` when this size would cost more than an amount can hold. */
+/** Throws `invalid` naming `field` when this size would cost more than can be charged. */
 export function refuseImmense(sizeBytes: bigint, priceNanosPerGbMonth: Nanos, field: string): void {
   const bytesPerGb = BigInt(BYTES_PER_GB);
   if (sizeBytes * priceNanosPerGbMonth <= STORAGE_NANOS_PER_MONTH_MAX * bytesPerGb) return;
