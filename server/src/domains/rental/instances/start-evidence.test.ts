@@ -10,7 +10,7 @@ const SECOND_MS = 1_000;
 const DOCKER = { engine: { kind: "docker", version: "29" } } as const;
 const GREETING = "SSH-2.0-berth\r\n";
 
-/** A rental on a machine with a real engine; `door.said` is the greeting at the port of its container. */
+/** A rental on a machine with a real engine; `door.said` is the greeting at the door of its container. */
 async function aRealRental(t: TestContext, options: RentOptions = { runtype: "ssh" }) {
   const world = await testApp(t);
   const [owner, user] = [await world.caller(), await world.caller()];
@@ -128,7 +128,7 @@ test("an answer that is not an SSH server's is no evidence", async (t) => {
   assert.deepEqual(await world.runLoop("reach-starts"), { tried: 1, reached: 0 });
 });
 
-test("a container without a port is charged by its host's word, and nobody is flagged for it", async (t) => {
+test("a container without a door is charged by its host's word, and nobody is flagged for it", async (t) => {
   const { world, owner, id, say } = await aRealRental(t, { runtype: "args" });
   world.clock.jump(600 * SECOND_MS);
   await say(590 * SECOND_MS);

@@ -10,12 +10,8 @@ export { findAllowedMachines, findBarredImages, type AllowedMachines } from "./r
 export { notifyMachines } from "./market-channel-store.ts";
 export { leaseEnd } from "./service.ts";
 export { listMachinesWithExpiredLease, lockHeardMachines, touchMachines, type HeardMachine } from "./store.ts";
-export {
-  recordBegunStarts,
-  recordFailedStarts,
-  recordUnansweredStarts,
-  type FailedStart,
-} from "./starts/start-service.ts";
+export { recordFailedStarts, recordUnansweredStarts, type FailedStart } from "./starts/start-service.ts";
+export { recordBegunStarts } from "./starts/start-store.ts";
 export { listUplinks, type Uplink } from "./presence/span-store.ts";
 export { listOperated } from "./trust/store.ts";
 export { flagHost } from "./flags/service.ts";

@@ -181,7 +181,7 @@ test("a higher minimum bid evicts lower bids, and they resume when it falls", as
   await world.assertBooks();
 });
 
-test("with the same or a lower price contracts are extended to a later end, at their own price; a higher price asks first", async (t) => {
+test("with the same or a lower price rentals are extended to a later end, at their own price; a higher price asks first", async (t) => {
   const { world, owner, host, renter } = await aHost(t, 4);
   const ids = [await rentAndRun(world, renter, host), await rentAndRun(world, renter, host, { price: 0.2 })];
   const agreed = (await show(world, renter, ids[0]!)).end_date;
@@ -198,7 +198,7 @@ test("with the same or a lower price contracts are extended to a later end, at t
   assert.equal((await show(world, renter, ids[0]!)).end_date, later);
 });
 
-test("a listing whose end moves on moves the ends of its contracts and its space", async (t) => {
+test("a listing whose end moves on moves the ends of its rentals and its space", async (t) => {
   const { world, owner, host, renter } = await aHost(t, 2);
   const start = world.clock.now().getTime() / 1000;
   const listed = await listMachine(world, owner, host.machineId, { duration: "3 days" });
@@ -228,7 +228,7 @@ test("offers that are built again equal those before", async (t) => {
   assert.equal((await defrag(owner.secret, [0])).status, 400);
 });
 
-test("running contracts keep their price and never end earlier, for any new listing", async (t) => {
+test("running rentals keep their price and never end earlier, for any new listing", async (t) => {
   const { world, owner, host, renter } = await aHost(t, 4);
   await listMachine(world, owner, host.machineId, { price_min_bid: 0 });
   const ids = [

@@ -181,7 +181,7 @@ test("durations are words or seconds", () => {
   }
 });
 
-test("a contract goes on exactly where the end is later and nothing that it pays became dearer", () => {
+test("a rental is extended exactly where the end is later and nothing that it pays became dearer", () => {
   const price = fc.bigInt({ min: 0n, max: 5n });
   const arbitrary = fc.record({
     isBid: fc.boolean(),

@@ -56,7 +56,7 @@ test("a lost machine is told once to its host and its renters, and so is its ret
   assert.deepEqual(await kindsTold(app, renter), ["client:instance_offline", "client:instance_online"]);
 });
 
-test("a contract's end is told a day before, and a listing's a week before, once each", async (t) => {
+test("a rental's end is told a day before, and a listing's a week before, once each", async (t) => {
   const { app, owner, renter, host } = await setting(t);
   const id = await rent(app, host, renter);
   const endAt = new Date(app.clock.now().getTime() + 30 * 24 * HOUR_MS);

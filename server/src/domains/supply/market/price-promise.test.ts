@@ -112,7 +112,7 @@ test("an offer gets another id when its machine comes back with other GPUs", asy
   assert.deepEqual([answer.status, /its hardware changed/.test(answer.body.msg)], [410, true], answer.text);
 });
 
-test("a price that rose without a notification is found before it is paid", async (t) => {
+test("a price that rose in the database alone is found before it is paid", async (t) => {
   const { world, host, renter } = await aMarket(t);
   const seen = await offerOf(world, host);
   await world.env.pool.query("update machines set price_device_nanos_per_hour = 99000000000");

@@ -7,7 +7,7 @@ import { DAY_SECONDS, HOUR_SECONDS, CENSUS_SECONDS, readRange, stretchesOf } fro
 const NOW = new Date("2026-06-01T00:00:00Z");
 const time = fc.date({ min: new Date("2020-01-01"), max: NOW, noInvalidDate: true });
 
-test("for every request, one name has at most two thousand points and all names together forty thousand", () => {
+test("for every request, one GPU name has at most two thousand points and all names together about forty thousand", () => {
   const seconds = fc.integer({ min: 0, max: 32_503_680_000 }).map(String);
   const asked = fc.record({ start: seconds, end: seconds, step: fc.integer({ min: 1, max: 10 ** 9 }).map(String) });
   fc.assert(

@@ -106,7 +106,7 @@ test("a running instance that is displaced gets an eviction notice, which ends o
   ]);
   for (const { name, decision } of STEPS.filter(({ from }) => from === "yielding")) {
     assert.equal(decision.kind === "move", ways.has(name), name);
-    // An instance that is being removed never begins again.
+    // An instance under an eviction notice begins no new run.
     if (decision.kind === "move") assert.ok(!decision.effects.includes("newGeneration"), name);
   }
 });

@@ -9,8 +9,8 @@ import type { InstanceId, UserId } from "../../../../base/ids.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
 import { refreshOffers } from "../../market/index.ts";
 import { hostLoops } from "../loops.ts";
-import { recordBegunStarts, recordFailedStarts, recordUnansweredStarts, type FailedStart } from "./start-service.ts";
-import { listRestReasons } from "./start-store.ts";
+import { recordFailedStarts, recordUnansweredStarts, type FailedStart } from "./start-service.ts";
+import { listRestReasons, recordBegunStarts } from "./start-store.ts";
 import { lockMachines } from "../store.ts";
 import { reportReliability } from "../trust/service.ts";
 

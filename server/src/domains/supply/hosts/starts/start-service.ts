@@ -4,7 +4,6 @@ import { postNotifications, type Notification } from "../../../notifications/ind
 import { notifyMarket } from "../market-channel-store.ts";
 import { noteFailure, RENTER_COUNTS_EVERY_MS, type Breaker } from "./rules/breaker.ts";
 import {
-  countBegunStarts,
   insertFailedStarts,
   listKnownFailures,
   listSuspects,
@@ -23,11 +22,6 @@ export type FailedStart = TriedStart & {
 const REASON_LENGTH_MAX = 1_000;
 /** An agent that connected more recently has had no time to answer. */
 const ANSWER_MS = 60_000;
-
-/** Notes that runs began. The caller holds the machines' locks, and reports each run once. */
-export async function recordBegunStarts(tx: Tx, starts: readonly TriedStart[]): Promise<void> {
-  await countBegunStarts(tx, starts);
-}
 
 /**
  * Notes runs that did not begin by their machine's fault, each once even when it is reported again, and puts a machine

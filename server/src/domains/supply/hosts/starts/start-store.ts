@@ -18,7 +18,7 @@ export type TriedStart = Start & { readonly renterId: UserId };
  * machine's streak of failures. A start of the host's own job shows that starts work, and counts for nothing else. The
  * caller holds the machines' locks, and reports each run once.
  */
-export async function countBegunStarts(tx: Tx, starts: readonly TriedStart[]): Promise<void> {
+export async function recordBegunStarts(tx: Tx, starts: readonly TriedStart[]): Promise<void> {
   if (starts.length === 0) return;
   await sql`
     with begun as (
