@@ -69,12 +69,13 @@ const MEDIAN_MILLIDOLLARS: Readonly<Record<string, number>> = {
 const NANOS_PER_MILLIDOLLAR = 1_000_000n;
 /** $0.003 an hour per point of the deep-learning score: about the open market's price for a card of that score. */
 const NANOS_PER_DLPERF_HOUR = 3_000_000n;
-const FLOOR_MILLIDOLLARS = 50n;
+/** Per hour; an unknown model is not valued lower. */
+const MILLIDOLLARS_MIN = 50n;
 
 /** The usual price of one GPU and hour by its model; an unknown model is valued by its score. */
 export function usualNanosPerHour({ name, dlperf }: { readonly name: string; readonly dlperf: number }): bigint {
   const median = Object.hasOwn(MEDIAN_MILLIDOLLARS, name) ? MEDIAN_MILLIDOLLARS[name] : undefined;
   if (median !== undefined) return BigInt(median) * NANOS_PER_MILLIDOLLAR;
   const byScore = (BigInt(Math.round(dlperf)) * NANOS_PER_DLPERF_HOUR) / NANOS_PER_MILLIDOLLAR;
-  return (byScore > FLOOR_MILLIDOLLARS ? byScore : FLOOR_MILLIDOLLARS) * NANOS_PER_MILLIDOLLAR;
+  return (byScore > MILLIDOLLARS_MIN ? byScore : MILLIDOLLARS_MIN) * NANOS_PER_MILLIDOLLAR;
 }
