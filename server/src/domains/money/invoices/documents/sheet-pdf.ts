@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import PDFDocument from "pdfkit";
 import type { Sheet, SheetParty, SheetRow, SheetTable } from "./rules/sheet.ts";
+import { unpackWoff } from "./woff.ts";
 
 type Pdf = InstanceType<typeof PDFDocument>;
 
@@ -15,6 +17,7 @@ const FONTS = {
   other: resolve("@fontsource/unifont/files/unifont-latin-400-normal.woff"),
 } as const;
 type Weight = "regular" | "bold";
+const NAMES = ["regular", "bold", "other"] as const;
 
 const MARGIN = 50;
 const [SIZE, SIZE_MIN, NOTE_SIZE] = [9, 6.5, 7.5];
@@ -37,7 +40,7 @@ export async function renderSheetPdf(sheet: Sheet): Promise<Buffer> {
     bufferPages: true,
     lang: "en",
     displayTitle: true,
-    font: FONTS.regular,
+    font: "", // Else it loads one of its own first.
     info: { Title: title, Author: sheet.issuer, CreationDate: sheet.issuedAt },
   });
   const chunks: Buffer[] = [];
@@ -46,13 +49,19 @@ export async function renderSheetPdf(sheet: Sheet): Promise<Buffer> {
     pdf.on("end", () => done(Buffer.concat(chunks)));
     pdf.on("error", failed);
   });
-  for (const [name, file] of Object.entries(FONTS)) pdf.registerFont(name, file);
+  // The large font is read only for a document that has its letters.
+  const names = OTHER_SCRIPTS.test(JSON.stringify(sheet)) ? NAMES : NAMES.filter((name) => name !== "other");
+  for (const name of names) pdf.registerFont(name, readFont(name));
   drawHead(pdf, sheet);
   for (const table of sheet.tables) drawTable(pdf, table);
   for (const note of sheet.notes) drawNote(pdf, note);
   drawFooters(pdf, sheet.issuer, title);
   pdf.end();
   return whole;
+}
+
+function readFont(name: keyof typeof FONTS): Buffer {
+  return unpackWoff(readFileSync(FONTS[name]));
 }
 
 function drawHead(pdf: Pdf, { title, number, subtitle, parties, facts }: Sheet): void {
