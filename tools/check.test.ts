@@ -1,4 +1,5 @@
-// `./berth check` and `./berth test FILE` in a small checkout of their own: the tools themselves and what they import.
+// `./berth check` and `./berth test` of a file or folder, in a small checkout of their own: the tools themselves and the
+// files that they import.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
@@ -21,6 +22,7 @@ const checkout = path.resolve(import.meta.dirname, "..");
 const COPIED = ["berth", "package.json", "package-lock.json", "tsconfig.json", ".oxlintrc.json", ".oxfmtrc.json"];
 const PROGRAMS = ["check", "test", "boundaries", "dependencies-installed"].map((name) => `tools/${name}.ts`);
 const PRELOADED = ["test/support/untracked-promises.ts", "test/support/seed.ts"];
+const TEST_IMPORTS = 'import assert from "node:assert/strict";\nimport { test } from "node:test";\n';
 const CLEAN = "export const answer = 42;\n";
 const BAD_FORMAT = "export const answer  =  42\n";
 const BAD_LINT = "export const f = (a: Promise<void>) => {\n  a;\n};\n";
@@ -180,14 +182,28 @@ test("a changed configuration, --all and the lack of a repository check every fi
 });
 
 test("`berth test FILE` fails for a test that passes but has a wrong type or a wrong format", () => {
-  const passing = 'import assert from "node:assert/strict";\nimport { test } from "node:test";\n';
   const file = "server/src/base/small.test.ts";
-  write(file, `${passing}\ntest("one is one", () => assert.equal(1, 1));\n`);
+  write(file, `${TEST_IMPORTS}\ntest("one is one", () => assert.equal(1, 1));\n`);
   const good = berth("test", file);
   assert.deepEqual([good.code, good.text.trim().split("\n").at(-1)], [0, "1 passed, 0 failed"], good.text);
   assert.deepEqual(checksOf(good).made, ["tests", "format", "lint and types", "boundaries", "house rules"]);
-  write(file, `${passing}const one: string  = 1;\n\ntest("one is one", () => assert.equal(one, 1));\n`);
+  write(file, `${TEST_IMPORTS}const one: string  = 1;\n\ntest("one is one", () => assert.equal(one, 1));\n`);
   const bad = berth("test", file);
   assert.deepEqual([bad.code, bad.text.trim().split("\n").at(-1)], [1, "1 passed, 1 failed"], bad.text);
   assert.deepEqual(checksOf(bad).failed, ["format", "lint and types"], bad.text);
+});
+
+test("`berth test FOLDER` runs the tests at every depth below the folder, and checks all its sources", () => {
+  for (const name of ["one", "two/three/four"]) {
+    write(`sdk/src/${name}.test.ts`, `${TEST_IMPORTS}\ntest("one is one", () => assert.equal(1, 1));\n`);
+  }
+  const good = berth("test", "sdk");
+  assert.deepEqual([good.code, good.text.trim().split("\n").at(-1)], [0, "2 passed, 0 failed"], good.text);
+  write("sdk/src/two/source.ts", BAD_TYPE);
+  const bad = berth("test", "sdk/src/two");
+  assert.deepEqual([bad.code, bad.text.trim().split("\n").at(-1)], [1, "1 passed, 1 failed"], bad.text);
+  assert.deepEqual(checksOf(bad).failed, ["lint and types"], bad.text);
+  const empty = berth("test", "docs");
+  assert.equal(empty.code, 1);
+  assert.match(empty.text, /^no test below docs$/m);
 });

@@ -1,5 +1,5 @@
 // Checks that read the sources without running them. `./berth test` makes them of the whole tree, one after the other;
-// `./berth check` and `./berth test FILE` make the quick ones of some files, all at once.
+// `./berth check` and `./berth test PATH` make the quick ones of some files, all at once.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";

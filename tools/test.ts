@@ -1,8 +1,8 @@
-// `./berth test`: everything that proves the project, in order, up to the first step that fails. With file arguments
-// only those tests run, each time with other random cases, and the quick checks of these files. The last line of stdout
-// is always `N passed, N failed`.
+// `./berth test`: everything that proves the project, in order, up to the first step that fails. With files or folders as
+// arguments only those tests and the tests below those folders run, each time with other random cases, and the quick
+// checks of these files. The last line of stdout is always `N passed, N failed`.
 import { randomInt } from "node:crypto";
-import { existsSync, globSync } from "node:fs";
+import { globSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { systemClock } from "../server/src/base/clock.ts";
@@ -49,11 +49,10 @@ function testStep(lanes: readonly TestRun[]): Step {
   };
 }
 
-function testLanes(givenFiles: readonly string[]): readonly TestRun[] {
+function testLanes(files: readonly string[]): readonly TestRun[] {
   const concurrency = os.availableParallelism();
-  if (givenFiles.length > 0) return [{ groups: alone(givenFiles), concurrency, timeoutMs: TIMEOUT_MS }];
   // Backwards, since the longest are in test/ and tools/: in the end no processor waits for one of them.
-  const all = findFiles("*.test.ts").toReversed();
+  const all = files.toReversed();
   const isEndToEnd = (file: string) => /^test\/(e2e|simulation)\//.test(file) || file.endsWith(".e2e.test.ts");
   const unit = all.filter((file) => !isEndToEnd(file));
   const endToEnd = all.filter(isEndToEnd);
@@ -86,9 +85,33 @@ function isAlone(file: string): boolean {
   return file.startsWith("server/src/db/embedded/");
 }
 
-function findFiles(name: string): readonly string[] {
-  const patterns = [...ROOMS, "test"].map((room) => `${room}/**/${name}`);
+/** Files of this name below the folders, from the root of the repository. */
+function findFiles(name: string, folders: readonly string[] = [...ROOMS, "test"]): readonly string[] {
+  const patterns = folders.map((folder) => path.join(folder, "**", name));
   return globSync(patterns, { cwd: ROOT, exclude: ["**/node_modules/**"] }).toSorted();
+}
+
+/** An argument that names nothing to run. */
+class UsageError extends Error {}
+
+/** Tests to run and sources to check below the given paths, from the root. Throws for a path without a test. */
+function findGiven(given: readonly string[]): {
+  readonly tests: readonly string[];
+  readonly sources: readonly string[];
+} {
+  const tests = new Set<string>();
+  const sources = new Set<string>();
+  for (const argument of given) {
+    const stat = statSync(argument, { throwIfNoEntry: false });
+    if (stat === undefined) throw new UsageError(`no such file or folder: ${argument}`);
+    const place = path.relative(ROOT, path.resolve(argument));
+    const below = (name: string) => (stat.isDirectory() ? findFiles(name, [place]) : [place]);
+    const found = below("*.test.ts");
+    if (found.length === 0) throw new UsageError(`no test below ${argument}`);
+    for (const file of found) tests.add(file);
+    for (const file of below("*.ts")) sources.add(file);
+  }
+  return { tests: [...tests], sources: [...sources] };
 }
 
 function preparePackages(): boolean {
@@ -117,16 +140,11 @@ async function runStep(step: Step): Promise<boolean> {
   return isFine;
 }
 
-async function main(givenFiles: readonly string[]): Promise<boolean> {
-  const missing = givenFiles.filter((file) => !existsSync(file));
-  if (missing.length > 0) {
-    console.error(`no such file: ${missing.join(", ")}`);
-    return false;
-  }
-  const files = givenFiles.map((file) => path.relative(ROOT, path.resolve(file)));
-  const isWhole = files.length === 0;
-  const steps = [...(isWhole ? checks : []), testStep(testLanes(files))];
-  const ownFiles = files.filter((file) => !file.startsWith(".."));
+async function main(given: readonly string[]): Promise<boolean> {
+  const isWhole = given.length === 0;
+  const { tests, sources } = findGiven(given);
+  const steps = [...(isWhole ? checks : []), testStep(testLanes(isWhole ? findFiles("*.test.ts") : tests))];
+  const ownFiles = sources.filter((file) => !file.startsWith(".."));
   // The checks run beside the tests and are shown after them, so that they neither delay nor hide a test's result.
   const checking = startChecks(fileChecks(ROOT, ownFiles));
   const postgres = await startTestPostgres();
@@ -149,7 +167,7 @@ let isFine = false;
 try {
   isFine = await main(process.argv.slice(2));
 } catch (error) {
-  console.error(error);
+  console.error(error instanceof UsageError ? error.message : error);
 }
 console.log(describeCounts(isFine ? counts : withFailure(counts)));
 process.exitCode = isFine ? 0 : 1;
