@@ -95,16 +95,16 @@ export const TaskResult = Type.Object({
 });
 export type TaskResult = Static<typeof TaskResult>;
 
-/** How long the message is that ends the bytes towards the agent; those before it are longer. */
-export const LINE_MARK_BYTES = 32;
+/** Length in bytes of the message that ends the bytes towards the agent; messages before it are longer. */
+export const UPLINK_MARK_BYTES = 32;
 
 /**
  * Down. A client waits at the control plane for a byte stream into the instance: the agent opens a WebSocket to
  * `/agent/tunnel/<tunnel_id>` with its own credential and connects it to the service. The stream travels in binary
  * messages; an empty one says that nothing more comes in its direction.
  *
- * The service `line` is no instance's: the control plane measures the machine's line with it, and asks only agents whose hello
- * says `measures_line`. The agent throws away what comes until a message of `LINE_MARK_BYTES`, repeats that one, and sends
+ * The service `line` belongs to no instance: the control plane measures the uplink with it, and asks only agents whose hello
+ * says `measures_line`. The agent throws away what comes until a message of `UPLINK_MARK_BYTES`, repeats that one, and sends
  * random bytes until the control plane closes the tunnel.
  */
 export const OpenTunnel = Type.Object({

@@ -5,7 +5,7 @@ import { Compile } from "typebox/compile";
  * A copy between two hosts goes through the control plane: each of the two agents opens a WebSocket to
  * `/agent/transfer/<transfer_id>/<send or receive>` with its own credential, and the server passes on what one says to the
  * other. Texts are these messages. The files travel as a tar archive, compressed by gzip if both tasks say so, in binary
- * messages from the sender; an empty one is its end. A line that closes before the copy has ended is no verdict: both
+ * messages from the sender; an empty one is its end. A connection that closes before the copy has ended is no verdict: both
  * sides come again and begin again.
  */
 export const TransferMessage = Type.Union([

@@ -20,7 +20,7 @@ import { AgentLines } from "./tasks/agent-lines.ts";
 import { TaskRunner } from "./tasks/runner.ts";
 import type { Sandbox } from "./tasks/sandbox.ts";
 import { awaitVolume } from "./tasks/volume-wait.ts";
-import { dialTransfer } from "./streams/transfer-line.ts";
+import { dialTransfer } from "./streams/transfer-connection.ts";
 import { createTunnels, type Tunnels } from "./streams/tunnel.ts";
 
 export type HostInput = {

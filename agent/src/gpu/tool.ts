@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 
 export type ToolAnswer =
   | { readonly kind: "answer"; readonly exitCode: number; readonly output: string }
-  /** True when the tool gave no answer in time and was killed. */
+  /** The tool gave no answer in time and was killed. */
   | { readonly kind: "silence" }
   | { readonly kind: "missing" };
 

@@ -15,7 +15,7 @@ const SEARCH_EVERY_MS = 60_000;
 const FAULTS_LIMIT = 64;
 
 export type GpuWatch = {
-  /** Health of each GPU that was looked at. */
+  /** Health of each GPU that was looked at, or that has a fault in the kernel log. */
   health(): readonly GpuHealth[];
   close(): void;
 };

@@ -8,7 +8,7 @@ import { fingerprintOf, readFingerprintFacts } from "../machine/fingerprint.ts";
 import { join } from "./join.ts";
 import type { Options } from "../options.ts";
 import { fileProof, noProof, type ProofStore } from "./proof.ts";
-import { isOpenLine } from "./server-url.ts";
+import { isUnencrypted } from "./server-url.ts";
 import { KnownServers } from "./servers.ts";
 import { fileServers } from "./servers-store.ts";
 
@@ -74,7 +74,7 @@ export async function findMembership({ options, clock, tell }: MembershipInput):
     const how = "give --token with a join token, which `berth host token create` makes on the server";
     return { ok: false, problem: `this machine has not joined ${urls.apiUrl}: ${how}` };
   }
-  if (isOpenLine(urls))
+  if (isUnencrypted(urls))
     tell(`${urls.apiUrl} is not encrypted: use it on a network that you trust, or put TLS before it`);
   const newNonce = () => randomBytes(32).toString("base64url");
   const hostKey = options.hostKey ?? defaultKey;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parseServerUrl } from "../../../protocol/index.ts";
-import { isOpenLine } from "./server-url.ts";
+import { isUnencrypted } from "./server-url.ts";
 
 describe("the address of the control plane", () => {
   for (const [text, apiUrl, socketUrl] of [
@@ -20,10 +20,10 @@ describe("the address of the control plane", () => {
     }
   });
 
-  it("is called open where others can listen", () => {
-    const isOpen = (text: string) => isOpenLine(parseServerUrl(text) ?? assert.fail(text));
+  it("is unencrypted where others can listen", () => {
+    const isReadable = (text: string) => isUnencrypted(parseServerUrl(text) ?? assert.fail(text));
     assert.deepEqual(
-      ["http://a", "https://a", "http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1"].map(isOpen),
+      ["http://a", "https://a", "http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1"].map(isReadable),
       [true, false, false, false, false],
     );
   });

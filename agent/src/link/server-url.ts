@@ -1,7 +1,7 @@
 import type { ServerUrls } from "../../../protocol/index.ts";
 
 /** True for a connection without encryption to another machine: others can read and change it. */
-export function isOpenLine({ apiUrl }: ServerUrls): boolean {
+export function isUnencrypted({ apiUrl }: ServerUrls): boolean {
   const { protocol, hostname } = new URL(apiUrl);
   return protocol === "http:" && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
 }

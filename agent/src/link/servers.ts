@@ -3,7 +3,7 @@ import { CHALLENGE_HEADER, parseServerUrl, SERVER_ADDRESSES_MAX, type ServerUrls
 import type { ServerList } from "../wire/messages.ts";
 import { isServerProof, makePass } from "./server-pass.ts";
 import type { ServersStore } from "./servers-store.ts";
-import { isOpenLine } from "./server-url.ts";
+import { isUnencrypted } from "./server-url.ts";
 
 const CHALLENGE_BYTES = 24;
 
@@ -84,11 +84,11 @@ export class KnownServers {
     this.#store.save({ home: this.home.apiUrl, passKey: this.#passKey, addresses: kept });
   }
 
-  /** On an open line others read what hosts are told, so one is used only where home is reached on an open line, too. */
+  /** Others can read an unencrypted connection, so it is used only where the one to home is unencrypted, too. */
   #usable(addresses: readonly string[]): readonly string[] {
     return addresses.filter((address) => {
       const urls = parseServerUrl(address);
-      return urls?.apiUrl === address && (!isOpenLine(urls) || isOpenLine(this.home));
+      return urls?.apiUrl === address && (!isUnencrypted(urls) || isUnencrypted(this.home));
     });
   }
 }

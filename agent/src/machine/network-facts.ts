@@ -37,7 +37,7 @@ export function bindAddressFor(publicIpaddr: string, interfaces: Interfaces = ne
   return isOwn ? publicIpaddr : "0.0.0.0";
 }
 
-/** Megabits per second of the interface that leads out. The line behind it may be slower: only its host knows. */
+/** Megabits per second of the interface that leads out. The uplink behind it may be slower: only its host knows. */
 export async function linkMbps(): Promise<number> {
   const name = defaultInterface(await readText("/proc/net/route"));
   if (name === undefined) return UNKNOWN_LINK_MBPS;

@@ -19,7 +19,7 @@ export type Board = {
   readonly diskGb: readonly number[];
 };
 
-/** Who runs such machines decides the line, the disk and the address. */
+/** The owners of such machines decide the uplink, the disks and the address. */
 export type Kind = {
   readonly boards: readonly Board[];
   readonly places: readonly Weighted<string>[];
@@ -151,7 +151,7 @@ const workshop: Kind = {
   disks: [...flash, ...serverFlash],
 };
 
-/** Cards of servers in a hall with a line to match. */
+/** Cards of servers in a hall with an uplink to match. */
 const centre: Kind = {
   boards: [
     board("Xeon Gold 6330", [112, 3.1], "R282-Z93", { ...hall, pciGen: 4 }),

@@ -197,14 +197,14 @@ export class Door {
     for (let attempt = 0; !over.aborted; attempt += 1) {
       const problem = await this.#tryListening(port, over);
       if (problem === undefined) {
-        if (attempt > 0) log.info({ instance_id: instanceId, port }, "the SSH port is free again and open");
+        if (attempt > 0) log.info({ instance_id: instanceId, port }, "the SSH port is open after all");
         return;
       }
       // A first failure is usual after a restart.
       if (attempt === 1)
         log.warn(
           { instance_id: instanceId, bind_address: bindAddress, port, problem },
-          "the SSH port is taken; trying again",
+          "the SSH port cannot be opened; trying again",
         );
       await clock.sleep(backOffDelay(LISTEN_AGAIN, attempt, random()), over);
     }

@@ -12,14 +12,14 @@ export type TransferDial = {
   readonly side: TransferSide;
 };
 
-/** A line through the control plane to the other host of a copy. */
-export type TransferLine = {
-  /** The next message of the other side, or of the server; undefined when the line is closed. */
+/** A connection through the control plane to the other host of a copy. */
+export type TransferConnection = {
+  /** The next message of the other side, or of the server; undefined when the connection is closed. */
   hear(): Promise<TransferMessage | undefined>;
   say(message: TransferMessage): void;
   /** Bytes to the other side; what is not taken there yet holds the writer up. */
   readonly output: Writable;
-  /** Bytes from the other side; they wait until they are read. It breaks when the line closes before their end. */
+  /** Bytes from the other side; they wait until they are read. It breaks when the connection closes before their end. */
   readonly input: Readable;
   close(): void;
   /** Closes it without waiting for anybody. */
@@ -28,7 +28,7 @@ export type TransferLine = {
 
 /** `isFinal`: the server knows of no such transfer any more. Otherwise it is worth trying again. */
 export type Dialled =
-  | { readonly ok: true; readonly line: TransferLine }
+  | { readonly ok: true; readonly connection: TransferConnection }
   | { readonly ok: false; readonly isFinal: boolean };
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
@@ -51,9 +51,9 @@ export function dialTransfer({ serverUrl, token, transferId, side }: TransferDia
     response.socket.setKeepAlive(true, KEEP_ALIVE_MS);
   });
   // Made before it is open: what the server says at once is not to be missed.
-  const line = lineOf(socket);
+  const connection = connectionOf(socket);
   return new Promise((resolve) => {
-    socket.once("open", () => resolve({ ok: true, line }));
+    socket.once("open", () => resolve({ ok: true, connection }));
     socket.once("unexpected-response", (_request, response: IncomingMessage) => {
       response.destroy();
       resolve({ ok: false, isFinal: FINAL.has(response.statusCode ?? 0) });
@@ -62,14 +62,14 @@ export function dialTransfer({ serverUrl, token, transferId, side }: TransferDia
   });
 }
 
-function lineOf(socket: WebSocket): TransferLine {
+function connectionOf(socket: WebSocket): TransferConnection {
   const heard: TransferMessage[] = [];
   const waiting: ((message: TransferMessage | undefined) => void)[] = [];
   let isClosed = false;
 
   const input = new Readable({ read: () => socket.resume() });
   const output = new Writable({
-    // Called back when the message has left: nothing piles up behind a slow line.
+    // Called back when the message has left: nothing piles up behind a slow connection.
     write: (chunk: Buffer, _encoding, done) => socket.send(chunk, (problem) => done(problem ?? null)),
     final: (done) => socket.send(END, (problem) => done(problem ?? null)),
   });
@@ -79,7 +79,7 @@ function lineOf(socket: WebSocket): TransferLine {
   socket.on("message", (data, isBinary) => {
     if (isBinary) {
       const bytes = bytesOf(data);
-      // Bytes without a reader must not hold up the end of the line.
+      // Bytes without a reader must not hold up the end of the connection.
       if (input.destroyed) return;
       if (!input.push(bytes.length === 0 ? null : bytes) && bytes.length > 0) socket.pause();
       return;
@@ -94,7 +94,7 @@ function lineOf(socket: WebSocket): TransferLine {
   socket.on("error", () => undefined);
   socket.once("close", () => {
     isClosed = true;
-    if (!input.readableEnded) input.destroy(new Error("the line is closed"));
+    if (!input.readableEnded) input.destroy(new Error("the connection is closed"));
     output.destroy();
     for (const next of waiting.splice(0)) next(undefined);
   });

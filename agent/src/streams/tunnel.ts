@@ -4,7 +4,7 @@ import type { OpenTunnel } from "../wire/messages.ts";
 import { bridge } from "../../../tunnel/bridge.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { answerLineProbe } from "./line-probe.ts";
+import { answerUplinkProbe } from "./uplink-probe.ts";
 
 export type TunnelDependencies = {
   readonly clock: Clock;
@@ -71,7 +71,7 @@ export function createTunnels(deps: TunnelDependencies): Tunnels {
     open(request) {
       const { instanceId, tunnelId, service } = request;
       if (service === "jupyter") return toJupyter(request);
-      if (service === "line") return answerLineProbe(dial(tunnelId), deps.clock);
+      if (service === "line") return answerUplinkProbe(dial(tunnelId), deps.clock);
       if (deps.ssh) return deps.ssh.connectTunnel(instanceId, tunnelUrl(deps.serverUrl(), tunnelId), deps.token());
       // The server need not wait in vain for what is not here.
       const tunnel = dial(tunnelId);

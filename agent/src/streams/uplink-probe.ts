@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { RawData, WebSocket } from "ws";
-import { LINE_MARK_BYTES } from "../../../protocol/index.ts";
+import { UPLINK_MARK_BYTES } from "../../../protocol/index.ts";
 import type { Clock } from "../base/clock.ts";
 
 /** Limits of one tunnel that hold against a faulty server, too. A measurement takes a few seconds and several tunnels. */
@@ -11,8 +11,8 @@ const TIME_MAX_MS = 30_000;
 const CHUNK = randomBytes(65_536);
 const CHUNKS_UNDER_WAY = 16;
 
-/** Lets the server measure the line: throws away what comes until the mark, repeats the mark, and sends until it is closed. */
-export function answerLineProbe(tunnel: WebSocket, clock: Clock): void {
+/** Lets the server measure the uplink: drops bytes until the mark, repeats the mark, and sends until the tunnel is closed. */
+export function answerUplinkProbe(tunnel: WebSocket, clock: Clock): void {
   const ended = new AbortController();
   let receivedBytes = 0;
   let sentBytes = 0;
@@ -25,7 +25,7 @@ export function answerLineProbe(tunnel: WebSocket, clock: Clock): void {
     const length = lengthOf(data);
     receivedBytes += length;
     if (!isBinary || receivedBytes > RECEIVED_BYTES_MAX || sentBytes > 0) return tunnel.terminate();
-    if (length !== LINE_MARK_BYTES) return;
+    if (length !== UPLINK_MARK_BYTES) return;
     tunnel.send(data);
     for (let chunk = 0; chunk < CHUNKS_UNDER_WAY; chunk += 1) sendMore();
   });

@@ -5,7 +5,7 @@ import { fail, succeed, type LogRequest, type Result } from "../engine/engine.ts
 import { LineTail } from "../base/line-tail.ts";
 import { collectOutput } from "../engine/program.ts";
 import { describeCopy } from "../images/pull-progress.ts";
-import type { Dialled } from "../streams/transfer-line.ts";
+import type { Dialled } from "../streams/transfer-connection.ts";
 import { copyFiles } from "./copy.ts";
 import { siteOf, siteOfInstance, type FilesContext, type Site } from "./files.ts";
 import type { FileTurns } from "./file-turns.ts";
@@ -20,7 +20,7 @@ export type ActionContext = FilesContext &
     readonly turns: FileTurns;
     /** Resolves when a volume is there, or is not going to be; at once for an instance. */
     awaitPlace(place: Place, signal: AbortSignal): Promise<void>;
-    /** Opens a line to the other host of a transfer. */
+    /** Opens a connection to the other host of a transfer. */
     dialTransfer(transferId: string, side: TransferSide): Promise<Dialled>;
     agentLines(instanceId: number): readonly string[];
   };

@@ -13,7 +13,7 @@ import { systemClock as serverClock } from "../../../server/src/base/clock.ts";
 import { Transfers } from "../../../server/src/domains/supply/hosts/tunnels/copies.ts";
 import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../base/clock.ts";
-import { dialTransfer } from "../streams/transfer-line.ts";
+import { dialTransfer } from "../streams/transfer-connection.ts";
 import type { Site } from "./files.ts";
 import { createSandbox, FOLDER_PATH, type Sandbox } from "./sandbox.ts";
 import { receiveFiles, sendFiles } from "./transfer.ts";
@@ -25,10 +25,10 @@ describe("files that go from one host to another", () => {
   let sandbox: Sandbox;
   let server: Server;
   let url = "";
-  /** The refusal of each request for a line; undefined lets it in. */
+  /** The refusal of each request for a connection; undefined lets it in. */
   let refusal: string | undefined;
   let refusedCount = 0;
-  let lines: { readonly side: TransferSide; readonly socket: WebSocket }[];
+  let connections: { readonly side: TransferSide; readonly socket: WebSocket }[];
   let from = "";
   let to = "";
 
@@ -49,7 +49,7 @@ describe("files that go from one host to another", () => {
       const [, , , id = "", side] = (request.url ?? "").split("/");
       assert.ok(side === "send" || side === "receive");
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        lines.push({ side, socket: webSocket });
+        connections.push({ side, socket: webSocket });
         transfers.arrive(id, side, webSocket);
       });
     });
@@ -60,7 +60,7 @@ describe("files that go from one host to another", () => {
   beforeEach(async () => {
     refusal = undefined;
     refusedCount = 0;
-    lines = [];
+    connections = [];
     from = await mkdtemp(join(stateDir, "from-"));
     to = await mkdtemp(join(stateDir, "to-"));
   });
@@ -149,14 +149,14 @@ describe("files that go from one host to another", () => {
     assert.equal(await readFile(join(to, "sub/other"), "utf8"), "1");
   });
 
-  it("begin again with no file when the line breaks on either side", async () => {
+  it("begin again with no file when the connection breaks on either side", async () => {
     const bytes = randomBytes(30 * MB);
     await writeFile(join(from, "large"), bytes);
     for (const side of ["send", "receive"] as const) {
-      lines.length = 0;
-      const onFlow = () => lines.find((line) => line.side === side)?.socket.terminate();
+      connections.length = 0;
+      const onFlow = () => connections.find((connection) => connection.side === side)?.socket.terminate();
       await succeeds(transfer({ isCompressed: false, onFlow }));
-      assert.ok(lines.length > 2);
+      assert.ok(connections.length > 2);
       assert.equal(hashOf(await readFile(join(to, "large"))), hashOf(bytes));
     }
   });

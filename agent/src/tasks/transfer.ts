@@ -6,7 +6,7 @@ import type { TransferMessage } from "../wire/messages.ts";
 import { backOffDelay, type BackOff } from "../base/back-off.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail, succeed, type Program, type Result } from "../engine/engine.ts";
-import type { dialTransfer, TransferLine } from "../streams/transfer-line.ts";
+import type { dialTransfer, TransferConnection } from "../streams/transfer-connection.ts";
 import { emptyFolder, keepText, lookAt, openReader, openWriter } from "./archive.ts";
 import { pathIn, type Site } from "./files.ts";
 
@@ -23,7 +23,7 @@ export type TransferInput = {
 };
 
 type Copied = { readonly copiedBytes: number };
-/** The result of an attempt; undefined when the line broke: no side has a verdict, and both begin again. */
+/** The result of an attempt; undefined when the connection broke: no side has a verdict, and both begin again. */
 type Attempt = Result<Copied> | undefined;
 
 const AGAIN: BackOff = { firstMs: 500, limitMs: 15_000 };
@@ -34,18 +34,18 @@ const TEXT_LIMIT = 4_096;
 
 /** Packs what is at a path and sends it to the other host. */
 export function sendFiles(input: TransferInput): Promise<Result<Copied>> {
-  return untilDecided(input, (line) => sendOver(input, line));
+  return untilDecided(input, (connection) => sendOver(input, connection));
 }
 
 /** Unpacks at a path what the other host sends. With `isFresh` files that are there already are removed first. */
 export function receiveFiles(input: TransferInput & { readonly isFresh: boolean }): Promise<Result<Copied>> {
-  return untilDecided(input, (line) => receiveOver(input, line));
+  return untilDecided(input, (connection) => receiveOver(input, connection));
 }
 
 /** Attempts the transfer until both sides agree on its end, as long as the server knows of it. */
 async function untilDecided(
   input: TransferInput,
-  work: (line: TransferLine) => Promise<Attempt>,
+  work: (connection: TransferConnection) => Promise<Attempt>,
 ): Promise<Result<Copied>> {
   const { clock, signal } = input;
   let failedCount = 0;
@@ -53,14 +53,14 @@ async function untilDecided(
     input.onWait();
     const dialled = await input.dial();
     if (dialled.ok) {
-      const hangUp = () => dialled.line.cut();
+      const hangUp = () => dialled.connection.cut();
       signal.addEventListener("abort", hangUp, { once: true });
       if (signal.aborted) hangUp();
-      const joined = await dialled.line.hear();
-      const result = joined?.kind === "transfer_joined" ? await work(dialled.line) : undefined;
+      const joined = await dialled.connection.hear();
+      const result = joined?.kind === "transfer_joined" ? await work(dialled.connection) : undefined;
       signal.removeEventListener("abort", hangUp);
-      if (result !== undefined && !signal.aborted) return conclude(dialled.line, result);
-      dialled.line.close();
+      if (result !== undefined && !signal.aborted) return conclude(dialled.connection, result);
+      dialled.connection.close();
       // When the other side did not come in time, it is waited for again at once.
       failedCount = joined === undefined ? 0 : failedCount + 1;
     } else if (dialled.isFinal) return fail("refused", OVER);
@@ -71,14 +71,14 @@ async function untilDecided(
 }
 
 /** Tells the other side the reason of a failure here. */
-function conclude(line: TransferLine, result: Result<Copied>): Result<Copied> {
+function conclude(connection: TransferConnection, result: Result<Copied>): Result<Copied> {
   if (!result.ok)
-    line.say({ kind: "transfer_end", isSuccess: false, text: result.failure.message.slice(0, TEXT_LIMIT) });
-  line.close();
+    connection.say({ kind: "transfer_end", isSuccess: false, text: result.failure.message.slice(0, TEXT_LIMIT) });
+  connection.close();
   return result;
 }
 
-async function sendOver(input: TransferInput, line: TransferLine): Promise<Attempt> {
+async function sendOver(input: TransferInput, connection: TransferConnection): Promise<Attempt> {
   const { site, signal } = input;
   const path = pathIn(site, input.path);
   const looked = await lookAt(site, path, signal);
@@ -89,31 +89,34 @@ async function sendOver(input: TransferInput, line: TransferLine): Promise<Attem
   if (!opened.ok) return opened;
   const reader = opened.value;
   const complaint = keepText(reader);
-  const verdict = heedVerdict(line, reader, signal);
+  const verdict = heedVerdict(connection, reader, signal);
   reader.stdin.end();
-  line.say({ kind: "transfer_start", shape, name: shape === "file" ? posix.basename(path) : "" });
+  connection.say({ kind: "transfer_start", shape, name: shape === "file" ? posix.basename(path) : "" });
   const count = new Counter(input.onProgress, reader.ended);
   const packing = input.isCompressed ? [count, createGzip({ level: GZIP_LEVEL })] : [count];
   let hasEnded = false;
   void reader.ended.then(() => (hasEnded = true));
-  let isLineBroken = false;
-  await pipeline([reader.stdout, ...packing, line.output]).catch(() => {
-    // A line that is just being closed takes nothing more, some time before it is heard to be closed.
-    isLineBroken = !hasEnded;
+  let isConnectionBroken = false;
+  await pipeline([reader.stdout, ...packing, connection.output]).catch(() => {
+    // A connection that is just being closed takes nothing more, some time before it is heard to be closed.
+    isConnectionBroken = !hasEnded;
     reader.kill();
   });
   const packed = await reader.ended;
   verdict.release();
-  if (!verdict.isHeard && !isLineBroken) {
+  if (!verdict.isHeard && !isConnectionBroken) {
     if (!packed.ok) return packed;
     if (packed.value !== 0) return fail("refused", complaint() || `the files could not be packed: ${packed.value}`);
   }
   return readVerdict(await verdict.message, count.bytes);
 }
 
-async function receiveOver(input: TransferInput & { readonly isFresh: boolean }, line: TransferLine): Promise<Attempt> {
+async function receiveOver(
+  input: TransferInput & { readonly isFresh: boolean },
+  connection: TransferConnection,
+): Promise<Attempt> {
   const { site, signal } = input;
-  const start = await line.hear();
+  const start = await connection.hear();
   if (start?.kind !== "transfer_start") return readVerdict(start, 0);
   if (!isPlainName(start)) return fail("refused", "the other host names no file");
   const path = pathIn(site, input.path);
@@ -123,26 +126,26 @@ async function receiveOver(input: TransferInput & { readonly isFresh: boolean },
   }
   const opened = await openWriter(site, start, path);
   if (!opened.ok) return opened;
-  return unpack(input, line, opened.value);
+  return unpack(input, connection, opened.value);
 }
 
-async function unpack(input: TransferInput, line: TransferLine, writer: Program): Promise<Attempt> {
+async function unpack(input: TransferInput, connection: TransferConnection, writer: Program): Promise<Attempt> {
   const complaint = keepText(writer);
-  const verdict = heedVerdict(line, writer, input.signal);
+  const verdict = heedVerdict(connection, writer, input.signal);
   writer.stdout.resume();
   const count = new Counter(input.onProgress);
   const unpacking = input.isCompressed ? [createGunzip(), count] : [count];
   let isDamaged = false;
-  await pipeline([line.input, ...unpacking, writer.stdin]).catch((cause: unknown) => {
+  await pipeline([connection.input, ...unpacking, writer.stdin]).catch((cause: unknown) => {
     isDamaged = cause instanceof Error && "code" in cause && String(cause.code).startsWith("Z_");
     if (isDamaged) writer.kill();
   });
-  const isAllHere = line.input.readableEnded;
+  const isAllHere = connection.input.readableEnded;
   const written = await writer.ended;
   verdict.release();
   const isWritten = written.ok && written.value === 0;
   if (isAllHere && isWritten) {
-    line.say({ kind: "transfer_end", isSuccess: true, text: "" });
+    connection.say({ kind: "transfer_end", isSuccess: true, text: "" });
     return succeed({ copiedBytes: count.bytes });
   }
   // A failure that followed the other side's is explained by the other side.
@@ -153,13 +156,13 @@ async function unpack(input: TransferInput, line: TransferLine, writer: Program)
 }
 
 /** Listens to the other side while a program works: any message of it, or its final silence, ends the program. */
-function heedVerdict(line: TransferLine, program: Program, signal: AbortSignal) {
+function heedVerdict(connection: TransferConnection, program: Program, signal: AbortSignal) {
   const kill = () => program.kill();
   signal.addEventListener("abort", kill, { once: true });
   if (signal.aborted) kill();
   const heard = {
     isHeard: false,
-    message: line.hear().then((message) => {
+    message: connection.hear().then((message) => {
       heard.isHeard = true;
       kill();
       return message;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
-import { answerLineProbe } from "../../../agent/src/streams/line-probe.ts";
+import { answerUplinkProbe } from "../../../agent/src/streams/uplink-probe.ts";
 import { silentLog } from "../../../agent/src/base/log.ts";
 import { createTunnels } from "../../../agent/src/streams/tunnel.ts";
 import { camelFields } from "../../../agent/src/wire/fields.ts";
@@ -13,8 +13,8 @@ import { testApp } from "../../../test/support/app.ts";
 import type { FakeHost } from "../../../test/support/hosts/fake-host.ts";
 import { aJoinedHost, aJoiner, join } from "../../../test/support/hosts/joins.ts";
 import { systemClock } from "../base/clock.ts";
-import { lineProbeLoop } from "./loops/line-probe.ts";
-import { measureLine, type ProbeBounds } from "./line-probe.ts";
+import { uplinkProbeLoop } from "./loops/uplink-probe.ts";
+import { measureUplink, type ProbeBounds } from "./uplink-probe.ts";
 
 const BYTES = 1_000_000;
 const BOUNDS: ProbeBounds = { sendMs: 60_000, bytesPerStream: BYTES, answerMs: 60_000 };
@@ -38,21 +38,21 @@ async function tunnels(t: TestContext, answer: (agentEnd: WebSocket) => void): P
 }
 
 test("an uplink is measured in both directions, and no tunnel is left", async (t) => {
-  const opened = await tunnels(t, (end) => answerLineProbe(end, systemClock));
-  const speed = await measureLine(opened, systemClock, BOUNDS);
+  const opened = await tunnels(t, (end) => answerUplinkProbe(end, systemClock));
+  const speed = await measureUplink(opened, systemClock, BOUNDS);
   assert.ok(speed !== undefined && speed.upMbps > 0 && speed.downMbps > 0);
   for (const tunnel of opened) assert.notEqual(tunnel.readyState, tunnel.OPEN);
 });
 
 test("an agent that answers before it received all, or goes away, is not believed", async (t) => {
   const hasty = await tunnels(t, (end) => end.once("message", () => end.send(randomBytes(32))));
-  assert.equal(await measureLine(hasty, systemClock, BOUNDS), undefined);
+  assert.equal(await measureUplink(hasty, systemClock, BOUNDS), undefined);
   const leaving = await tunnels(t, (end) => end.once("message", () => end.terminate()));
-  assert.equal(await measureLine(leaving, systemClock, BOUNDS), undefined);
+  assert.equal(await measureUplink(leaving, systemClock, BOUNDS), undefined);
 });
 
 test("an agent sends bytes only after the mark, and ends a tunnel in which the server goes on", async (t) => {
-  const [tunnel] = await tunnels(t, (end) => answerLineProbe(end, systemClock));
+  const [tunnel] = await tunnels(t, (end) => answerUplinkProbe(end, systemClock));
   assert.ok(tunnel !== undefined);
   tunnel.resume();
   const answer = once(tunnel, "message") as Promise<[Buffer]>;
@@ -111,7 +111,7 @@ test("a stranger's real machine is measured once a day, and again an hour after 
   };
   const clock = { ...systemClock, now: () => world.clock.now() };
   const { database } = world.env;
-  const loop = lineProbeLoop({ database, clock, gateway, measuredFrom: "here", bounds: BOUNDS });
+  const loop = uplinkProbeLoop({ database, clock, gateway, measuredFrom: "here", bounds: BOUNDS });
   const HOUR_MS = 3_600_000;
   assert.deepEqual(await loop.run(), { measured: 1, silent: 0, slow: 0 });
   world.clock.jump(19 * HOUR_MS);

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import type { RawData, WebSocket } from "ws";
-import { LINE_MARK_BYTES } from "../../../protocol/index.ts";
+import { UPLINK_MARK_BYTES } from "../../../protocol/index.ts";
 import type { Clock } from "../base/clock.ts";
 
-/** Several at once fill a long line better than one does. */
+/** Tunnels of one measurement: several at once fill an uplink with a long delay better than one does. */
 export const STREAMS = 4;
 export type ProbeBounds = { readonly sendMs: number; readonly bytesPerStream: number; readonly answerMs: number };
-/** Each direction takes so long, or so many bytes: a fast line is known sooner. */
+/** Each direction takes this long, or this many bytes in each tunnel: a fast uplink is measured sooner. */
 export const BOUNDS: ProbeBounds = { sendMs: 3_000, bytesPerStream: 67_108_864, answerMs: 20_000 };
 const CHUNK = randomBytes(65_536);
 const CHUNKS_UNDER_WAY = 4;
@@ -17,11 +17,11 @@ const BITS_PER_MS_AND_MBPS = 1_000;
 export type MeasuredSpeed = { readonly upMbps: number; readonly downMbps: number };
 
 /**
- * Measures the uplink, first towards the machine and then from it, and ends the tunnels. Random marks end the
- * first direction: an agent that repeats them has received all before, so it cannot claim more than it got. Undefined when a
- * tunnel breaks or an agent does not answer in time.
+ * Measures the uplink, first towards the machine and then from it, and ends the tunnels. Random marks end the first
+ * direction: an agent that repeats them has received all bytes before, so it cannot claim more than it got. Undefined when
+ * a tunnel breaks or an agent does not answer in time.
  */
-export async function measureLine(
+export async function measureUplink(
   tunnels: readonly WebSocket[],
   clock: Clock,
   bounds: ProbeBounds = BOUNDS,
@@ -77,7 +77,7 @@ type Side = {
 };
 
 function listen(tunnel: WebSocket): Side {
-  const mark = randomBytes(LINE_MARK_BYTES);
+  const mark = randomBytes(UPLINK_MARK_BYTES);
   const heard = Promise.withResolvers<void>();
   let enough: { readonly bytes: number; readonly done: () => void } | undefined;
   let isAnswered = false;

@@ -41,7 +41,7 @@ import { volumeLoops } from "../../domains/supply/volumes/for-assembly.ts";
 import { matchLoop, queueLoops, type Matcher } from "../../domains/rental/queue/index.ts";
 import { idempotencyLoop } from "./idempotency.ts";
 import { payoutDoubtLoop } from "./payout-doubt.ts";
-import { lineProbeLoop } from "./line-probe.ts";
+import { uplinkProbeLoop } from "./uplink-probe.ts";
 import { proxiedTrafficLoop } from "./proxied-traffic.ts";
 import { proxyLoop } from "./proxy.ts";
 import { encryptionLoop } from "./encrypt-earlier.ts";
@@ -110,7 +110,7 @@ export function listLoops(
     encryptionLoop({ database, clock, encryption }),
     proxyLoop({ database, proxy }),
     proxiedTrafficLoop({ database, clock, proxy }),
-    lineProbeLoop({ database, clock, gateway, measuredFrom: hostname() }),
+    uplinkProbeLoop({ database, clock, gateway, measuredFrom: hostname() }),
     startEvidenceLoop({ database, clock, gateway, serverId: () => server?.id }),
     sharedAddressLoop({ database, clock, log }),
     payoutDoubtLoop({ database, clock }),

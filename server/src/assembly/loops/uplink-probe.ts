@@ -5,7 +5,7 @@ import type { Database } from "../../db/connect.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { listUplinksToMeasure, storeUplinkProbe, type AgentGateway } from "../../domains/supply/hosts/for-assembly.ts";
 import type { Loop } from "../../base/loop-driver.ts";
-import { BOUNDS, measureLine, STREAMS, type MeasuredSpeed, type ProbeBounds } from "../line-probe.ts";
+import { BOUNDS, measureUplink, STREAMS, type MeasuredSpeed, type ProbeBounds } from "../uplink-probe.ts";
 
 /** Machines of one run, probed one after the other: at the same time they would share the server's uplink. */
 const MACHINES_PER_RUN = 5;
@@ -13,7 +13,7 @@ const MACHINES_PER_RUN = 5;
 type Gateway = Pick<AgentGateway, "openTunnel" | "measurable">;
 
 /** Measures the uplinks of machines that are connected to this server, once a day each. */
-export function lineProbeLoop({
+export function uplinkProbeLoop({
   database,
   clock,
   gateway,
@@ -57,7 +57,7 @@ async function measureMachine(
     gateway.openTunnel(machineId, { instance_id: 0, service: "line" }),
   );
   const came = (await Promise.all(asked)).filter((tunnel): tunnel is WebSocket => tunnel !== undefined);
-  if (came.length === STREAMS) return measureLine(came, clock, bounds);
+  if (came.length === STREAMS) return measureUplink(came, clock, bounds);
   for (const tunnel of came) tunnel.terminate();
   return undefined;
 }
