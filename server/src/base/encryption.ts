@@ -34,7 +34,8 @@ export function createEncryption(secret: Buffer, random: (byteCount: number) => 
       if (!stored.startsWith(PREFIX)) return stored;
       const text = stored.slice(PREFIX.length);
       const encrypted = Buffer.from(text, "base64url");
-      // Base64url ignores some bits of the last character, and characters outside its alphabet: a change there is one, too.
+      // Base64url ignores some bits of the last character, and characters outside its alphabet: changes of those are found
+      // here.
       if (encrypted.length < NONCE_BYTES + TAG_BYTES || encrypted.toString("base64url") !== text) return undefined;
       const decipher = createDecipheriv("aes-256-gcm", key, encrypted.subarray(0, NONCE_BYTES));
       decipher.setAAD(Buffer.from(context, "utf8"));

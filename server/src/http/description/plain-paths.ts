@@ -52,7 +52,10 @@ const CHAT = object(
       description: "The conversation so far, as OpenAI's API has it",
       items: { type: "object", additionalProperties: true },
     },
-    max_tokens: { type: "integer", description: "Most tokens of the answer; they are the request's cost" },
+    max_tokens: {
+      type: "integer",
+      description: "Most tokens of one answer; the request costs this many units, or 100 without it, times `n`",
+    },
     n: { type: "integer", description: "Number of answers" },
     stream: { type: "boolean", description: "True for an answer as a stream of events" },
     model: { type: "string", description: "Ignored: the endpoint's worker has one model" },
@@ -63,7 +66,10 @@ const PROMPT = object(
   "CompletionRequest",
   {
     prompt: { description: "The text to complete, or a list of texts or tokens" },
-    max_tokens: { type: "integer", description: "Most tokens of the answer; they are the request's cost" },
+    max_tokens: {
+      type: "integer",
+      description: "Most tokens of one answer; the request costs this many units, or 100 without it, times `n`",
+    },
     n: { type: "integer", description: "Number of answers" },
     stream: { type: "boolean", description: "True for an answer as a stream of events" },
     model: { type: "string", description: "Ignored: the endpoint's worker has one model" },

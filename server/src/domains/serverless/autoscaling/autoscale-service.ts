@@ -27,7 +27,7 @@ const LIST_EVERY_MS = 10_000;
 const LANES = 4;
 /** Ids kept ready before a transaction begins: enough for the workers that one decision may rent. */
 const ORDERS_AT_HAND = 32;
-/** Longest duration of a run; endpoints that are still due then wait for the next run. */
+/** A run returns after this long at most. Looks under way go on, and endpoints that become due wait for the next run. */
 const RUN_MS = 2_000;
 /** After a pause this long without reading anything, this server may have missed the reports of workers. */
 const DEAF_MS = 15_000;

@@ -5,11 +5,15 @@ const Key = Type.Optional(Type.String());
 /** The most lines of one answer: a larger number, and -1, get this many. */
 export const TAIL_MAX = 10_000;
 const Tail = Type.Optional(
-  Type.Integer({ minimum: -1, default: 1000, description: `Newest lines, ${TAIL_MAX} at most; -1: as many as that.` }),
+  Type.Integer({
+    minimum: -1,
+    default: 1000,
+    description: `Number of newest lines, at most ${TAIL_MAX}; -1 for that many`,
+  }),
 );
 
 export const EndpointLogsBody = Type.Object({
-  id: Type.Optional(Type.Integer({ description: "The endpoint; or say endpoint." })),
+  id: Type.Optional(Type.Integer({ description: "Id of the endpoint, instead of its name" })),
   endpoint: Type.Optional(Type.String({ maxLength: 255 })),
   api_key: Key,
   tail: Tail,
@@ -34,7 +38,9 @@ export type LogsResponse = Static<typeof LogsResponse>;
 export const UpdateWorkersBody = Type.Object({
   workergroup_id: Type.Integer(),
   api_key: Key,
-  cancel_update: Type.Optional(Type.Boolean({ description: "Workers that were not updated yet stay as they are." })),
+  cancel_update: Type.Optional(
+    Type.Boolean({ description: "True calls the update off: workers that were not updated yet stay as they are" }),
+  ),
 });
 
 export const UpdateWorkersResponse = Type.Object({

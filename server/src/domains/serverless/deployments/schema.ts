@@ -14,16 +14,22 @@ export const DeploymentBody = Type.Object({
   tag: Type.Optional(Type.String({ default: DEFAULT_TAG })),
   image: Type.String(),
   file_hash: Type.String({
-    description: "Names the code: a SHA-256 in hexadecimal digits, of the .tar.gz file or of what is in it.",
+    description: "SHA-256 in hexadecimal digits that names the code: of the .tar.gz file, or of its content",
   }),
-  file_size: Type.Integer({ description: `Its bytes, at most ${FILE_BYTES_MAX}.` }),
-  env: Type.Optional(Type.String({ description: "Options of a container: -e A=b -p 8000:8000." })),
-  search_params: Type.Optional(Type.String({ description: "Which offers to rent: gpu_name=RTX_4090 num_gpus=1." })),
-  storage: Type.Optional(Type.Number({ description: "GB of disk.", default: DEFAULT_STORAGE_GB })),
-  ttl: Type.Optional(
-    Type.Number({ description: "Seconds without a heartbeat after which it is torn down; absent: never." }),
+  file_size: Type.Integer({ description: `Size of the file, in bytes, at most ${FILE_BYTES_MAX}` }),
+  env: Type.Optional(
+    Type.String({ description: "Variables and ports of the container as options, such as `-e A=b -p 8000:8000`" }),
   ),
-  version_label: Type.Optional(Type.String({ description: "Name of this version" })),
+  search_params: Type.Optional(
+    Type.String({ description: "Search for the offers to rent, such as `gpu_name=RTX_4090 num_gpus=1`" }),
+  ),
+  storage: Type.Optional(Type.Number({ description: "Disk of each worker, in GB", default: DEFAULT_STORAGE_GB })),
+  ttl: Type.Optional(
+    Type.Number({
+      description: "Seconds without a heartbeat after which the deployment is deleted; without the field never",
+    }),
+  ),
+  version_label: Type.Optional(Type.String({ description: "Name of the version" })),
   docker_login_user: Type.Optional(Type.String({ maxLength: 256 })),
   docker_login_pass: Type.Optional(Type.String({ maxLength: 4096 })),
   docker_login_repo: Type.Optional(Type.String({ maxLength: 256 })),

@@ -2,7 +2,9 @@ import { Type, type Static } from "typebox";
 import { model } from "../../../http/model.ts";
 
 export const MetricsBody = Type.Object({
-  endpoint_id: Type.Optional(Type.Integer({ description: "One endpoint; all of the caller's when left out." })),
+  endpoint_id: Type.Optional(
+    Type.Integer({ description: "Id of one endpoint; all endpoints of the caller when left out" }),
+  ),
   start: Type.Optional(
     Type.Number({
       description: "Beginning of the span, in seconds since the epoch; an hour before the end by default",
@@ -10,7 +12,7 @@ export const MetricsBody = Type.Object({
   ),
   end: Type.Optional(Type.Number()),
   step: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 86_400, default: 60, description: "Seconds that each row covers." }),
+    Type.Integer({ minimum: 1, maximum: 86_400, default: 60, description: "Seconds that each row covers" }),
   ),
 });
 
@@ -19,9 +21,9 @@ export const MetricsRow = model("EndpointTraffic", {
   endpoint_id: Type.Integer(),
   at: Type.Number({ description: "Beginning of the period, in seconds since the epoch" }),
   requests: Type.Integer(),
-  load: Type.Number({ description: "Units a second, on average over the period." }),
-  waited: Type.Integer({ description: "Requests that got their worker after waiting." }),
-  wait_mean: Type.Number({ description: "Seconds, of those that waited." }),
+  load: Type.Number({ description: "Mean load over the period, in units a second" }),
+  waited: Type.Integer({ description: "Requests that waited before they got a worker" }),
+  wait_mean: Type.Number({ description: "Mean wait of the requests that waited, in seconds" }),
   wait_max: Type.Number(),
 });
 export type MetricsRow = Static<typeof MetricsRow>;

@@ -1,31 +1,23 @@
 import { Type, type Static } from "typebox";
 import { model } from "../../../http/model.ts";
-import { DEFAULT_PARAMETERS, ENDPOINT_STATES } from "./rules/parameters.ts";
+import { DEFAULT_PARAMETERS } from "./rules/parameters.ts";
 
-const nullableNumber = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
+const NullableNumber = Type.Union([Type.Number(), Type.Null()]);
 
 /** Parameters of an endpoint group. `parameters.ts` checks their ranges. */
 export const EndpointBody = model("EndpointSettings", {
-  endpoint_name: Type.Optional(Type.String({ description: "1 to 255 characters.", default: DEFAULT_PARAMETERS.name })),
-  min_load: Type.Optional(Type.Number({ description: "Load always ready for.", default: DEFAULT_PARAMETERS.minLoad })),
-  target_util: Type.Optional(
-    Type.Number({ description: "Above 0, at most 1.", default: DEFAULT_PARAMETERS.targetUtil }),
-  ),
-  cold_mult: Type.Optional(Type.Number({ description: "Above 0.", default: DEFAULT_PARAMETERS.coldMult })),
-  cold_workers: Type.Optional(
-    Type.Integer({ description: "At most max_workers.", default: DEFAULT_PARAMETERS.coldWorkers }),
-  ),
+  endpoint_name: Type.Optional(Type.String({ default: DEFAULT_PARAMETERS.name })),
+  min_load: Type.Optional(Type.Number({ default: DEFAULT_PARAMETERS.minLoad })),
+  target_util: Type.Optional(Type.Number({ default: DEFAULT_PARAMETERS.targetUtil })),
+  cold_mult: Type.Optional(Type.Number({ default: DEFAULT_PARAMETERS.coldMult })),
+  cold_workers: Type.Optional(Type.Integer({ default: DEFAULT_PARAMETERS.coldWorkers })),
   min_workers: Type.Optional(Type.Integer()),
-  max_workers: Type.Optional(Type.Integer({ description: "At least 1.", default: DEFAULT_PARAMETERS.maxWorkers })),
-  min_cold_load: Type.Optional(
-    Type.Number({ description: "Load that hot and cold workers together can take.", default: 0 }),
-  ),
-  max_queue_time: Type.Optional(Type.Number({ description: "Seconds a worker's queue may be long." })),
-  target_queue_time: Type.Optional(Type.Number({ description: "Seconds in the queue above which workers are added." })),
-  inactivity_timeout: Type.Optional(
-    Type.Number({ description: "Seconds without requests before scaling to zero; negative: never." }),
-  ),
-  endpoint_state: Type.Optional(Type.String({ description: ENDPOINT_STATES.join(", "), default: "active" })),
+  max_workers: Type.Optional(Type.Integer({ default: DEFAULT_PARAMETERS.maxWorkers })),
+  min_cold_load: Type.Optional(Type.Number({ default: 0 })),
+  max_queue_time: Type.Optional(Type.Number()),
+  target_queue_time: Type.Optional(Type.Number()),
+  inactivity_timeout: Type.Optional(Type.Number()),
+  endpoint_state: Type.Optional(Type.String({ default: "active" })),
 });
 export type EndpointBody = Static<typeof EndpointBody>;
 
@@ -49,10 +41,10 @@ export const EndpointRecord = model("Endpoint", {
   cold_mult: Type.Number(),
   cold_workers: Type.Integer(),
   max_workers: Type.Integer(),
-  max_queue_time: nullableNumber("Seconds."),
-  target_queue_time: nullableNumber("Seconds."),
-  inactivity_timeout: nullableNumber("Seconds."),
-  auto_delete_in_seconds: nullableNumber("Seconds."),
+  max_queue_time: NullableNumber,
+  target_queue_time: NullableNumber,
+  inactivity_timeout: NullableNumber,
+  auto_delete_in_seconds: NullableNumber,
   auto_delete_due_24h: Type.Boolean(),
 });
 export type EndpointRecord = Static<typeof EndpointRecord>;

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { asId, type InstanceId } from "../../../base/ids.ts";
 import { EndpointRouter, PLACE_KEPT_MS, type Assignment } from "./endpoint-router.ts";
 import { RequestNumbers } from "./request-numbers.ts";
-import type { RoutableWorker } from "./worker-slots.ts";
+import type { RoutableWorker } from "./routed-request.ts";
 
 const SILENT_AFTER_MS = 25_000;
 const MAX_QUEUE_TIME_MS = 5_000;

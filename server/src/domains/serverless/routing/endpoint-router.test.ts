@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { asId, type InstanceId } from "../../../base/ids.ts";
 import { EndpointRouter, type Assignment, type RouterSettings } from "./endpoint-router.ts";
 import { RequestNumbers } from "./request-numbers.ts";
-import type { RoutableWorker } from "./worker-slots.ts";
+import type { RoutableWorker } from "./routed-request.ts";
 
 const NOW = 1_700_000_000_000;
 const [ONE, TWO] = [asId<InstanceId>(1), asId<InstanceId>(2)];

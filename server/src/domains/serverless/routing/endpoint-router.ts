@@ -7,7 +7,7 @@ import type { RequestNumbers } from "./request-numbers.ts";
 import type { RoutedRequest } from "./routed-request.ts";
 import { ServiceEstimate } from "./service-estimate.ts";
 import { RequestQueue } from "./request-queue.ts";
-import { WorkerSlots, type RoutableWorker, type WorkerSlot } from "./worker-slots.ts";
+import { WorkerSlots } from "./worker-slots.ts";
 
 export type RouterSettings = {
   /** A worker with more work than it serves in this time gets no more. */
@@ -47,7 +47,7 @@ export type RouteAnswer =
 
 export type WorkerReport = { readonly currentLoad: number; readonly workingRequestIdxs: readonly number[] };
 
-/** Clients poll every five seconds at most; one that stays away for twice as long has given up. */
+/** Clients poll again within five seconds; one that stays away for twice as long has given up. */
 export const PLACE_KEPT_MS = 10_000;
 const QUEUE_LENGTH_MAX = 100_000;
 /** The limit of remembered requests, those given away included: each takes memory. */

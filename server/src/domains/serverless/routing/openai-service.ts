@@ -32,7 +32,7 @@ const REPLAY_TIMEOUT_MS = 60_000;
 const BUSY: ReadonlySet<number> = new Set([408, 429, 503]);
 /** A request that failed at this many workers would fail at all of them. */
 const FAILURES_MAX = 4;
-/** The pause before the second attempt; each further one is longer, up to the maximum. */
+/** The pause before the third attempt, since the second follows at once; each further pause doubles, up to the maximum. */
 const DELAY_FIRST_MS = 100;
 const DELAY_MAX_MS = 2_000;
 

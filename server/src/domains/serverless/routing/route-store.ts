@@ -4,7 +4,7 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 import { measuredPerf } from "../autoscaling/rules/worker-perf.ts";
 import type { Parameters } from "../endpoints/rules/parameters.ts";
 import type { RoutedSecond } from "./load-counter.ts";
-import type { RoutableWorker } from "./worker-slots.ts";
+import type { RoutableWorker } from "./routed-request.ts";
 
 /** The fields of an endpoint that routing reads. */
 export type RoutedEndpoint = Pick<Parameters, "name" | "state" | "targetUtil" | "maxQueueTimeS"> & {

@@ -2,7 +2,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { EndpointRouter, type Assignment, type RouterSettings } from "./endpoint-router.ts";
 import { RequestNumbers } from "./request-numbers.ts";
 import type { RoutedEndpoint } from "./route-store.ts";
-import type { RoutableWorker } from "./worker-slots.ts";
+import type { RoutableWorker } from "./routed-request.ts";
 
 /** Published default of `max_queue_time`. */
 const MAX_QUEUE_TIME_S = 30;

@@ -323,7 +323,7 @@ export class Routers {
     else group.numbers.add(start, start + NUMBERS_PER_BLOCK);
   }
 
-  /** Reads if another server gave this number. All requests that arrive meanwhile wait for one read. */
+  /** Reads up to which number other servers have taken numbers. All requests that arrive meanwhile wait for one read. */
   private learnNumbers(group: RoutedGroup): Promise<void> {
     group.learning ??= readNextRequestIdx(this.ports.database.kysely, group.endpoint.id)
       .then((end) => group.numbers.learnEnd(end))

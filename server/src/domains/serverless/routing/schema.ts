@@ -7,18 +7,18 @@ const REPLAY_TIMEOUT_MAX_S = 86_400;
 
 /** A request for a worker (docs/endpoints.md#routing). */
 export const RouteBody = Type.Object({
-  endpoint: Type.String({ description: "The endpoint's name." }),
+  endpoint: Type.String({ description: "Name of the endpoint" }),
   cost: Type.Number({ minimum: 0, maximum: COST_MAX }),
   api_key: Type.Optional(Type.String()),
   request_idx: Type.Optional(
-    Type.Integer({ minimum: 0, description: "0, or the number that an earlier answer gave to the request." }),
+    Type.Integer({ minimum: 0, description: "Number that an earlier answer gave to the request; 0 for a new request" }),
   ),
   replay_timeout: Type.Optional(
     Type.Number({
       minimum: 0,
       maximum: REPLAY_TIMEOUT_MAX_S,
       default: REPLAY_TIMEOUT_S,
-      description: "Seconds in which a request that was routed may be routed again under its number.",
+      description: "Seconds for which a routed request may be routed again under its number",
     }),
   ),
 });
@@ -31,11 +31,15 @@ export const RouteResponse = Type.Object({
   url: Type.Optional(Type.String()),
   cost: Type.Number(),
   reqnum: Type.Optional(
-    Type.Integer({ description: "Rises with what the worker is given; no two requests to it have the same." }),
+    Type.Integer({
+      description: "Number that rises with each request that the worker is given; no two of its requests share one",
+    }),
   ),
-  request_idx: Type.Integer({ description: "The number of the request, to be sent when it is routed again." }),
+  request_idx: Type.Integer({ description: "Number of the request, to be sent when it is routed again" }),
   signature: Type.Optional(Type.String()),
-  expires_at: Type.Optional(Type.Integer({ description: "Seconds since 1970, until when the worker takes it." })),
+  expires_at: Type.Optional(
+    Type.Integer({ description: "Time until which the worker takes the request, in seconds since the epoch" }),
+  ),
   ticket: Type.Optional(Type.String()),
   status: Type.Optional(Type.String()),
   __request_id: Type.String(),

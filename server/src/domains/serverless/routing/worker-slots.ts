@@ -3,8 +3,6 @@ import type { InstanceId } from "../../../base/ids.ts";
 import { REQNUM_NONE } from "./reqnum.ts";
 import type { RoutableWorker, RoutedRequest, WorkerSlot } from "./routed-request.ts";
 
-export type { RoutableWorker, WorkerSlot } from "./routed-request.ts";
-
 /** The least performance: so low that the worker takes one request after the other. */
 const PERF_MIN = 1e-6;
 const NEVER = -Infinity;

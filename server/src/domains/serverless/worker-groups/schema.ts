@@ -4,22 +4,22 @@ import { DEFAULT_WORKER_GROUP } from "./worker-group.ts";
 
 /** A worker group as a request states it. `worker-group.ts` checks the ranges. */
 export const WorkerGroupBody = model("WorkerGroupSettings", {
-  endpoint_id: Type.Optional(Type.Integer({ description: "The endpoint; or say endpoint_name." })),
+  endpoint_id: Type.Optional(Type.Integer({ description: "Id of the endpoint, instead of its name" })),
   endpoint_name: Type.Optional(Type.String({ maxLength: 255 })),
-  template_hash: Type.Optional(Type.String({ maxLength: 64, description: "The template of its workers." })),
+  template_hash: Type.Optional(Type.String({ maxLength: 64, description: "Hash of the template of the workers" })),
   template_id: Type.Optional(Type.Integer()),
   search_params: Type.Optional(
     Type.Union([Type.String(), Type.Array(Type.String()), Type.Object({}, { additionalProperties: true })]),
   ),
   launch_args: Type.Optional(
     Type.String({
-      description: "Options of a command line that makes an instance: --image i --env '-e A=b' --disk 40.",
+      description: "Options of a command line that makes an instance, such as `--image i --env '-e A=b' --disk 40`",
     }),
   ),
   gpu_ram: Type.Optional(Type.Number({ default: DEFAULT_WORKER_GROUP.gpuRamGb })),
   test_workers: Type.Optional(
     Type.Integer({
-      description: "Workers that are rented first, to measure performance.",
+      description: "Workers that are rented first, to measure performance",
       default: DEFAULT_WORKER_GROUP.testWorkers,
     }),
   ),
@@ -62,7 +62,9 @@ export const WorkerGroupRecord = model("WorkerGroup", {
   cold_workers: Type.Integer(),
   max_workers: Type.Integer(),
   max_dph: Type.Optional(Type.Number()),
-  is_max_dph_by_owner: Type.Boolean({ description: "False: it follows from the market's usual price." }),
+  is_max_dph_by_owner: Type.Boolean({
+    description: "True when the owner set `max_dph`, false when it follows from the market's usual price",
+  }),
   waits_for_price_since: Type.Optional(
     Type.Number({
       description: "Time since which every matching offer costs more than `max_dph`, in seconds since the epoch",
@@ -72,9 +74,9 @@ export const WorkerGroupRecord = model("WorkerGroup", {
   min_cold_load: Type.Number(),
   target_util: Type.Number(),
   cold_mult: Type.Number(),
-  generation: Type.Integer({ description: "Raised with each change of what workers are made from." }),
+  generation: Type.Integer({ description: "Number of the recipe of the workers; each change of the recipe raises it" }),
   is_updating: Type.Boolean(),
-  failure_count: Type.Integer({ description: "Workers that failed in a row." }),
+  failure_count: Type.Integer({ description: "Number of workers that failed in a row" }),
   resumes_at: Type.Optional(
     Type.Number({ description: "Time before which no worker is rented, in seconds since the epoch" }),
   ),

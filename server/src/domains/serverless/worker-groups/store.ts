@@ -75,7 +75,7 @@ export async function setUpdating(tx: Tx, id: WorkerGroupId, isUpdating: boolean
   await tx.db.updateTable("worker_groups").set({ is_updating: isUpdating }).where("id", "=", id).execute();
 }
 
-/** Sets the number of failures in a row, from 0 on, and the time before which nothing is rented. */
+/** Sets the number of workers that failed in a row, and the time before which nothing is rented. */
 export async function setFailures(
   tx: Tx,
   id: WorkerGroupId,

@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { model } from "../../../http/model.ts";
 
 export const EndpointWorkersBody = Type.Object({
-  id: Type.Integer({ description: "The endpoint." }),
+  id: Type.Integer({ description: "Id of the endpoint" }),
   api_key: Type.Optional(Type.String()),
 });
 
@@ -15,19 +15,19 @@ const Known = (description: string) => Type.Optional(Type.Number({ description }
 
 /** A worker. Unknown fields are left out: published clients fail on null. */
 export const WorkerRecord = model("Worker", {
-  id: Type.Integer({ description: "Its instance." }),
+  id: Type.Integer({ description: "Id of the worker, which is its instance" }),
   status: Type.String(),
   created_at: Type.Number(),
-  cur_load: Known("Units in progress."),
+  cur_load: Known("Load in progress, in units"),
   reqs_working: Type.Optional(Type.Integer()),
-  perf: Known("Units a second that requests are routed by."),
-  measured_perf: Known("Units a second by its own benchmark."),
-  cur_perf: Known("Units a second as it was seen to serve while it had enough to do."),
-  dlperf: Known("Of all its devices together."),
-  reliability: Known("Of its machine, from 0 to 1."),
+  perf: Known("Performance by which requests are routed, in units a second"),
+  measured_perf: Known("Performance by its own benchmark, in units a second"),
+  cur_perf: Known("Performance that was measured while it always had work, in units a second"),
+  dlperf: Type.Optional(Type.Number()),
+  reliability: Type.Optional(Type.Number()),
   gpu_name: Type.Optional(Type.String()),
-  dph_total: Known("Dollars an hour at present: for its devices only while it runs."),
-  disk_usage: Known("GB that it reported to have added."),
+  dph_total: Type.Optional(Type.Number()),
+  disk_usage: Type.Optional(Type.Number()),
   started_at: Known("Time of the last order to start, in seconds since the epoch"),
   loaded_at: Known("Time at which it reported to be ready, in seconds since the epoch"),
   url: Type.Optional(Type.String()),

@@ -50,7 +50,7 @@ const PARAMETERS: FieldWords = {
   only_payouts: [`${FLAG}: payouts only`, "true"],
   kind: KIND,
   latest_first: [`${FLAG}: the newest first; true by default`, "true"],
-  level: ["Detail, from 0 to 3", 1],
+  level: ["Finest detail of the events: 0 for the most important ones only, 3 for all", 1],
   limit: ["Most entries of one answer", 25],
   "api.admin.list_documents limit": ["Most entries of one answer: at most 500, 100 by default", 100],
   "api.billing.list_all_documents limit": ["Most entries of one answer: at most 500, 100 by default", 100],

@@ -26,7 +26,7 @@ export const SERVERLESS_OPERATIONS: OperationWords = {
       "Deletes an endpoint with its worker groups and workers. 400 `invalid_args` for an endpoint that is not the caller's.",
   },
   "api.endpoint.events": {
-    description: "Returns what happened in an endpoint and why, the newest first. 404 `no_such_endpoint`.",
+    description: "Returns the events of an endpoint with their reasons, the newest first. 404 `no_such_endpoint`.",
   },
   "api.endpoint.simulate": {
     description:
@@ -76,7 +76,7 @@ export const SERVERLESS_OPERATIONS: OperationWords = {
   },
   "api.workergroup.update_workers": {
     description:
-      "Replaces the workers of a group one by one by workers of its present recipe, or calls that off. 404 `no_such_workergroup`.",
+      "Updates the workers of a group one by one to its present recipe, or calls that off. 404 `no_such_workergroup`.",
     request: { workergroup_id: 22 },
   },
   "api.route.request": {
@@ -130,7 +130,7 @@ export const SERVERLESS_OPERATIONS: OperationWords = {
   },
   "api.deployment.heartbeat": {
     description:
-      "Tells the server that the client of a deployment is there, so that it is not torn down after `ttl` seconds. 404 `no_such_deployment`.",
+      "Tells the server that the client of a deployment is there, so that the deployment is not deleted after `ttl` seconds. 404 `no_such_deployment`.",
   },
   "api.deployment.download": {
     description:

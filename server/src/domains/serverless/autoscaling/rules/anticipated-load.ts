@@ -26,7 +26,7 @@ const WORTH = 15;
 const MORE_TO_KEEP = 1.5;
 /** The search for the needed capacity ends at this many times the mean load. */
 const CAPACITY_PER_MEAN = 20;
-/** Number of halvings in the search, and of the steps into which the remaining interval is divided then. */
+/** Halvings in the search for the needed capacity, and the fractions of the found capacity that are compared by cost. */
 const HALVINGS = 14;
 const PARTS = 10;
 /**
@@ -142,7 +142,7 @@ function neededCapacity(
   return { needed: cheapest(WORTH), kept: cheapest(WORTH * MORE_TO_KEEP) };
 }
 
-/** Mean rates from the sums of load per second, from the first remembered second to the current one. */
+/** Mean rates of an amount, such as load, over spans of seconds between the first remembered one and the current one. */
 function rateOf(
   samples: readonly LoadSample[],
   { last, count }: { readonly last: number; readonly count: number },

@@ -49,7 +49,7 @@ export function catchUpCapacity(
     readonly capacity: number;
     /** Units a second that one worker serves; undefined until one was measured. */
     readonly workerPerf: number | undefined;
-    /** Load of requests that are held or were given to one of these workers, and are not done. */
+    /** Load of requests that are held, or were given to a worker that counts in `capacity`, and are not done. */
     readonly loadAtHand: number;
   },
 ): number {

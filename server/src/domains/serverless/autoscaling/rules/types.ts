@@ -30,7 +30,8 @@ export type WorkerView = {
   readonly rentedAtMs: number;
   /** Units a second by its own benchmark; undefined until then. */
   readonly claimedPerf: number | undefined;
-  /** Units a second that were measured while it always had work; undefined until then. They override its claim. */
+  /** Units a second that were measured while it always had work; undefined until then. They override a claim that
+   * contradicts them. */
   readonly observedPerf: number | undefined;
   readonly dlperf: number;
   /** Price while running, and while stopped (its disk). */
