@@ -101,7 +101,7 @@ function secretOf(env: TestDatabase): Buffer {
 /** The whole server on a database of its own, with a socket for agents and a clock that only the test moves. */
 export async function testApp(t: Pick<TestContext, "after">, options: TestAppOptions = {}): Promise<TestApp> {
   let close = async () => {};
-  // Before the database's own hook: hooks run in the order in which they were added.
+  // The app closes before its database: hooks run in the order in which they were added.
   t.after(() => close());
   const env = options.env ?? (await testDatabase(t));
   const { clock = new ManualClock(), secret = secretOf(env) } = options;
@@ -201,7 +201,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
       return loop.run();
     },
     async reap() {
-      // Its own beats go on meanwhile, as do its looks at those of the others.
+      // The server's own beats go on meanwhile, and so do its looks at the beats of the others.
       for (let count = 0; count <= 6; count += 1) {
         clock.jump(2_000);
         await beat();
@@ -236,7 +236,7 @@ async function enter(
   return new ThisServer(id, description, { database: env.database, clock, log });
 }
 
-/** Adds dollars to what a user can spend. */
+/** Adds dollars to a user's credit. */
 export async function giveCredit(
   { env, clock }: Pick<TestApp, "env" | "clock">,
   user: TestCaller,

@@ -45,7 +45,10 @@ export type StartOptions = {
   /** Options of `berth up`, beside port and data directory. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Made in the temporary directory when absent, with the tables of the server already in its database. */
+  /**
+   * The data directory. When absent one is made in the temporary directory, with the server's tables in a whole run of
+   * the tests.
+   */
   readonly dataDir?: string;
   readonly port?: number;
   /** A PostgreSQL that several servers share; one of its own when absent. */
@@ -107,7 +110,9 @@ export async function discard(berth: Pick<Berth, "stop" | "dataDir">): Promise<v
   await removeDataDir(berth.dataDir);
 }
 
-/** Waits until the search shows offers of so many machines: `berth up` is ready before slow hosts are on the market. */
+/**
+ * Waits until the search shows offers of this many machines: `berth up` is ready before slow hosts are on the market.
+ */
 export async function untilOffered({ call }: Pick<Berth, "call">, machineCount: number): Promise<void> {
   await until(`offers of ${machineCount} machines`, async () => {
     const { body } = await call("POST", "/api/v0/bundles/", { body: { limit: 1_000 } });
@@ -118,7 +123,7 @@ export async function untilOffered({ call }: Pick<Berth, "call">, machineCount: 
   });
 }
 
-/** The environment of this process without what would configure a Berth. */
+/** The environment of this process, without the variables that configure a Berth. */
 export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("BERTH_") && name !== "DATABASE_URL");
   // The test runner's mark would make a Node child report to it instead of running.
@@ -259,7 +264,7 @@ async function connectTo(dataDir: string, databaseUrl: string | undefined): Prom
   return client;
 }
 
-/** The children of a process whose command line names something. */
+/** The children of a process with this text in their command line. */
 async function childrenOf(pid: number, name: string): Promise<readonly number[]> {
   const children = (await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim().split(" ").filter(Boolean);
   const named = await Promise.all(
@@ -282,7 +287,7 @@ function collect(stream: NodeJS.ReadableStream | null): () => string {
 function endOf(child: ChildProcess): Promise<Ended> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    // Not `exit`: what it printed last may still be on its way.
+    // The event `close`, and not `exit`: the last output may still be on its way at the exit.
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
 }

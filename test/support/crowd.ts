@@ -11,7 +11,7 @@ import { aFactKeeper } from "./database/facts.ts";
 
 /** The first message: where the database is, who rents, and which random numbers to use. */
 export type CrowdStart = { readonly url: string; readonly identities: readonly Identity[]; readonly seed: number };
-/** Every other one: so many attempts at once, each at one of these offers. */
+/** Every later message: this many attempts at once, each at one of these offers. */
 export type Rush = { readonly offerIds: readonly number[]; readonly attemptCount: number; readonly nowMs: number };
 export type RushOutcome = {
   readonly attemptCount: number;
@@ -75,5 +75,5 @@ process.on("message", (message: CrowdStart | Rush) => {
   if ("url" in message) rush = openCrowd(message);
   else void rush?.(message).then((outcome) => process.send?.(outcome));
 });
-// Its life is that of the test that started it.
+// This process ends with the test that started it.
 process.on("disconnect", () => process.exit(0));

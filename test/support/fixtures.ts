@@ -65,7 +65,7 @@ export async function aCaller(
   });
 }
 
-/** A key in the right form that nobody has. */
+/** A key of the right form that belongs to nobody. */
 export function anUnknownKey(): string {
   return newKey(randomBytes).secret;
 }

@@ -30,7 +30,7 @@ export async function freePort(): Promise<number> {
   throw new Error("no port is free");
 }
 
-/** Ports in a row for tests that need several; those from here on belong to no other test and to no agent. */
+/** The next port in the range for tests that need several in a row; no agent and no other server uses this range. */
 let nextPort = 18_000;
 const END_PORT = 20_000;
 

@@ -2,7 +2,10 @@ import type { Clock } from "../../server/src/base/clock.ts";
 
 /** A clock that stands still until the test moves it. Sleepers and periodic calls wake as it passes them. */
 export class ManualClock implements Clock {
-  /** By how much wall time is read wrong: clocks of processes differ, and a transaction reads its own before it waits. */
+  /**
+   * Milliseconds by which wall time is read wrong: clocks of processes differ, and a transaction reads its own before
+   * it waits.
+   */
   skewMs = 0;
   private elapsedMs = 0;
   private readonly startMs: number;
@@ -68,7 +71,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** The clock of another process: it goes on with its leader, whose wall time it reads differently by so much. */
+/** The clock of another process: it goes on with its leader, and reads wall time with a skew of its own. */
 export class FollowingClock extends ManualClock {
   private readonly leader: ManualClock;
 

@@ -1,4 +1,4 @@
-/** The same OpenAPI document with each reference replaced by what it refers to, for tests that check values by schemas. */
+/** The OpenAPI document with each reference replaced by its model, for tests that check values by schemas. */
 export function inlineModels<T extends object>(document: T): T {
   const at = (reference: string): unknown => {
     let found: unknown = document;

@@ -42,7 +42,7 @@ export type Renter = {
   rentAndRun(body: object, search?: object): Promise<Shown>;
   show(id: number): Promise<Shown>;
   untilStatus(id: number, status: string): Promise<Shown>;
-  /** Waits until the host says something like it. */
+  /** Waits until the instance's status message matches. */
   untilMessage(id: number, pattern: RegExp): Promise<Shown>;
   /** Destroys it, and waits until none of its containers is left. */
   destroy(id: number): Promise<void>;
@@ -142,7 +142,7 @@ export async function aRenter(machine: Market, name: string): Promise<Renter> {
   };
 }
 
-/** Waits until this machine looks as if nobody had ever rented it, and what nobody rents is on the market again. */
+/** Waits until this machine has no trace of a rental, and all of its cores are on the market again. */
 export async function untilUntouched(machine: ThisMachine, renter: Renter): Promise<void> {
   await renter.anOffer();
   await until("no trace of a rental", async () => {

@@ -9,7 +9,7 @@ import { createHttp, type HttpScope } from "../../server/src/http/server.ts";
 
 type Answer = {
   readonly status: number;
-  // Tests name the members they expect; a missing one fails the assertion on it. Empty for what is no JSON.
+  // Tests name the members they expect; a missing one fails the assertion on it. Empty for an answer that is no JSON.
   readonly body: Readonly<Record<string, unknown>>;
   readonly text: string;
   readonly bytes: Buffer;

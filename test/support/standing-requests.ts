@@ -8,7 +8,7 @@ import { until } from "./until.ts";
 
 const MATCH_LOOP = "match-standing-requests";
 
-/** Sends a standing request for one GPU at up to a dollar an hour, but for what is given. */
+/** Sends a standing request for one GPU at up to a dollar an hour, unless the body says otherwise. */
 export function askToWait(world: TestApp, user: TestCaller, body: Readonly<Record<string, unknown>> = {}) {
   const usual = { q: { num_gpus: { eq: 1 } }, max_dph: 1, image: "busybox", disk: 10 };
   return world.call({
@@ -36,7 +36,7 @@ export function cancelRequest(world: TestApp, user: TestCaller, id: number): Pro
   return world.call({ method: "DELETE", url: `/api/v0/standing_requests/${id}/`, secret: user.secret, body: {} });
 }
 
-/** Lets the server look for matches until the request has this status; the record then. */
+/** Lets the server look for matches until the request has this status; returns its record. */
 export function becomes(world: TestApp, user: TestCaller, id: number, status: string) {
   return until(`standing request ${id} to be ${status}`, async () => {
     const record = await showRequest(world, user, id);
@@ -50,7 +50,7 @@ export function becomes(world: TestApp, user: TestCaller, id: number, status: st
 export async function matchRuns(world: TestApp, count = 2): Promise<void> {
   await world.settled();
   const runs = () => world.app.loops.report().find(({ name }) => name === MATCH_LOOP)?.run_count ?? 0;
-  // The run under way may have begun before what the caller did; the one after the last begins when that is over.
+  // The run under way may have begun before the caller's change, so one more run has to end.
   const enough = runs() + count + 1;
   await until(`${count} looks for matches`, () => {
     world.app.loops.wake(MATCH_LOOP);

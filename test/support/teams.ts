@@ -16,7 +16,7 @@ export type TestTeam = {
   readonly keyId: ApiKeyId;
 };
 
-/** A request with this key; its path is what stands behind `/api/v0`. */
+/** Sends a request with this key; `path` is the part behind `/api/v0`. */
 export function ask(app: Speaking, secret: string, method: Method, path: string, body?: unknown): Promise<TestAnswer> {
   return app.call({ method, url: `/api/v0${path}`, secret, ...(body === undefined ? {} : { body }) });
 }

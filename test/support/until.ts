@@ -1,8 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Slower than the limit of an ordinary client, so that waiting for one thing does not use up the next one's calls. */
+/**
+ * The interval of questions: slower than the rate limit of an ordinary client, so that waiting does not use up later
+ * calls.
+ */
 const POLL_MS = 75;
-/** Only a hang takes so long: a machine that runs tests may be slow, and busy with others. */
+/** The limit of a wait, which only a hang reaches: a machine that runs tests may be slow, and busy with others. */
 const LIMIT_MS = 900_000;
 /** The interval at which a person at the screen reads the open condition. */
 const NEWS_MS = 60_000;

@@ -1,4 +1,5 @@
-// Clients that rent, stop, bid, pay and limit, each asking for the same again under its own key until it has an answer.
+// Clients that rent, stop, bid, pay and limit. Each repeats its request, under its own idempotency key, until it has an
+// answer.
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../../server/src/base/clock.ts";
 import type { Answer } from "../berth.ts";
@@ -245,7 +246,7 @@ export class CrashClients {
     { body, isAdmins, user }: { readonly body: object | undefined; readonly isAdmins: boolean; readonly user: Account },
   ): Promise<Answer> {
     while (!this.isAbandoned) {
-      // Under the same key at any of the servers: which one did it before it died is nobody's business.
+      // The key is the same at all servers: the client need not know which one carried the request out before it died.
       const berth = this.world.any(this.random);
       const call = { key: isAdmins ? berth.adminKey : user.key, body, headers: { "idempotency-key": key } };
       const answer = await berth.call(method, path, call).catch(() => undefined);

@@ -15,7 +15,7 @@ const CHANGES_PER_LIFE = 4;
 /** Answers between two changes, unless nobody is served for too long. */
 const ANSWERS_MAX = 30;
 const [LOOK_EVERY_MS, PATIENCE_MS] = [100, 30_000];
-/** Loads in multiples of a worker of `crash-workers.ts`, so that an endpoint needs none to all of them. */
+/** Minimum loads for which an endpoint needs from none to all of the workers of `workers.ts`. */
 const MIN_LOADS = [0, 15, 35, 55] as const;
 
 export type Life = {
@@ -74,7 +74,7 @@ export class CrashEndpoints {
       deletedAtMs: undefined,
     };
     this.lives.push(life);
-    // Nobody serves them yet: they are held.
+    // No worker serves the requests yet: they are held.
     life.load.setRate(REQUESTS_PER_SECOND);
     const recipe = { endpoint_id: id, search_params: "num_gpus=1 verified=any", test_workers: 1, cold_workers: 0 };
     const group = await this.ask("POST", "/api/v0/workergroups/", { ...recipe, launch_args: launchArgs(1) });

@@ -86,7 +86,10 @@ function outagesOf(link: readonly Link[]): readonly Stretch[] {
   return outages;
 }
 
-/** The server heard its host at some moment from the sending of a proof to its note: of two, that is the longest way apart. */
+/**
+ * Absences between two proofs. The server heard the host at some moment from the sending of a proof to its note, so the
+ * longest possible absence goes from the first sending to the second note.
+ */
 function absencesOf(proofs: readonly Proof[], nowMs: number): readonly Stretch[] {
   const gaps = proofs.map(({ sent_at_ms }, index) => ({
     fromMs: sent_at_ms,

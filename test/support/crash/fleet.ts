@@ -1,4 +1,4 @@
-// Kills while endpoints live, and what must be so all the while and at the end.
+// Kills while endpoints live, and the checks that must hold all the while and at the end.
 import { setTimeout as delay } from "node:timers/promises";
 import { CrashEndpoints, WORKERS_MAX, type Life } from "./endpoints.ts";
 import { auditBooks, type Findings } from "./oracle.ts";
@@ -20,12 +20,12 @@ const LANES = 2;
 const OWNER_DOLLARS = 50_000;
 const [LIVED_MIN_MS, LIVED_MAX_MS] = [300, 12_000];
 const KILLS: readonly Kill[] = ["server", "server", "server", "server", "server and agents", "backend"];
-/** An absence takes a minute: only runs of at least so many kills see some. */
+/** An absence takes a minute: only runs of at least this many kills have some. */
 const KILLS_WITH_ABSENCES = 20;
 /** The published client's error for an endpoint that was deleted. */
 const GONE = /^ApiError: .*(endpoint|api_key)/i;
 
-/** Kills so many times while endpoints are made, scaled, updated and deleted under load. */
+/** Kills `kills` times while endpoints are made, scaled, updated and deleted under load. */
 export async function runFleetCrashes({
   seed,
   kills,
@@ -42,7 +42,7 @@ export async function runFleetCrashes({
   const cleanups = new AsyncDisposableStack();
   try {
     const world = cleanups.adopt(await CrashWorld.open(servers), (each) => each.close());
-    // Their address is private: the operator answers for them.
+    // The machines' address is private, so the operator has to answer for them.
     for (const { id } of await world.berth.sql("select id from machines order by id")) {
       await world.berth.cli("admin", "verify-machine", String(id), "verified");
     }
@@ -61,7 +61,7 @@ export async function runFleetCrashes({
       );
       problems.push(...(await orphansOf(world)));
     }
-    // A run that was over before anybody was served would show nothing.
+    // A run that is over before any request was served would show nothing.
     const isServed = () => endpoints.lives.some(({ load }) => load.outcomes.some((each) => "served" in each));
     await until("an answer", isServed);
     await endpoints.stop();

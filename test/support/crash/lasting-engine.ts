@@ -1,5 +1,5 @@
-// Simulated containers that outlive their agent, as real ones do: what the engine knows is in a file, with a log of every
-// start and end that nobody but the engine writes.
+// Simulated containers that outlive their agent, as real ones do. The engine keeps its state in a file, with a log of
+// every start and end that only the engine writes.
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Clock } from "../../../agent/src/base/clock.ts";
 import { fail, succeed, type Container, type ContainerSpec, type Engine } from "../../../agent/src/engine/engine.ts";
@@ -66,7 +66,10 @@ export function countContainers(file: string): number {
   return existsSync(file) ? Object.keys(readState(file).containers).length : 0;
 }
 
-/** The power goes: what ran ends now, and the engine learns of it when the machine is up again. Its agent is dead. */
+/**
+ * Simulates a loss of power: all containers end now, and the engine learns of it when the machine is up again. Its
+ * agent is dead.
+ */
 export function losePower(file: string, at: Date): void {
   if (!existsSync(file)) return;
   const state = readState(file);
@@ -238,7 +241,7 @@ class LastingEngine implements Engine {
   }
 }
 
-/** After a loss of power Docker says that what ran has ended at the moment at which it looked. */
+/** Marks containers that ran before a loss of power as ended now, as Docker does at its first look after a boot. */
 function awake(state: State, { bootId, nowMs }: { readonly bootId: string; readonly nowMs: number }): void {
   state.bootId = bootId;
   for (const one of Object.values(state.containers)) {

@@ -43,8 +43,8 @@ function withLinkNotes(log: Log, file: string): Log {
 }
 
 /**
- * Notes in another file what proved that the server was there, as the agent itself counts its lease: when it was sent, and
- * when its answer was noted. The first one is of an earlier agent, or of nobody.
+ * Notes in another file each proof that the server was there, as the agent counts its lease: when it was sent, and when
+ * its answer was noted. The first proof is left out, since an earlier agent may have noted it.
  */
 function withProofNotes(store: NotesStore, file: string): NotesStore {
   let lastMs: number | undefined;

@@ -10,9 +10,9 @@ import { until } from "../until.ts";
 const NANOS_PER_CENT = 10_000_000n;
 
 export type Findings = {
-  /** A sentence for each thing that is not as it has to be. */
+  /** One sentence for each violated check. */
   readonly problems: readonly string[];
-  /** The last word of the product's own audit. */
+  /** The verdict of the product's own audit. */
   readonly auditWord: string;
   readonly sumNanos: string;
   readonly transferCount: number;
@@ -20,7 +20,7 @@ export type Findings = {
   readonly verdicts: readonly RunVerdict[];
 };
 
-/** Waits until all is settled, and looks at everything. */
+/** Waits until all is settled, and makes all checks. */
 export async function auditCrash(world: CrashWorld, clients: CrashClients): Promise<Findings> {
   const books = await auditBooks(world);
   const problems = [

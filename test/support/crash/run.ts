@@ -1,4 +1,4 @@
-// Rounds of load and kills, and at the end the books.
+// Rounds of load and kills, and an audit of the books at the end.
 import { setTimeout as delay } from "node:timers/promises";
 import { CrashClients } from "./clients.ts";
 import { auditCrash, type Findings } from "./oracle.ts";
@@ -53,7 +53,7 @@ export const SEVERAL_KILLS: CrashOptions["weights"] = { ...ALL_KILLS, server: 50
 
 const [LOAD_MIN_MS, LOAD_MAX_MS] = [200, 2_500];
 
-/** Kills again and again while clients spend money, and looks at what is left in the end. */
+/** Kills again and again while clients spend money, and checks the books at the end. */
 export async function runCrashes({ servers = 1, ...options }: CrashOptions): Promise<CrashReport> {
   const world = await CrashWorld.open(servers);
   const clients = await CrashClients.open(world, seededRandom(options.seed + 1));

@@ -10,7 +10,9 @@ const isAnswered = ({ toMs }: { readonly toMs: number }) => Number.isFinite(toMs
 /** Reports a second before the start, and soon after it, each answered at once. */
 const PROMPT = [at(-1_000, -990), at(40, 60), at(5_000, 5_010)];
 
-/** Runs of ten seconds each, of which so much was charged; the server laid their beginnings so much late. */
+/**
+ * Verdicts on runs of ten seconds each, with these charges, and with beginnings that the server put this much too late.
+ */
 function verdictsOf(
   runs: readonly { readonly chargedMs: number; readonly lateMs: number }[],
   { reports = PROMPT, outages = [] }: Partial<Pick<EngineEvidence, "reports" | "outages">> = {},

@@ -82,8 +82,8 @@ export function judgeRuns({ engines, charged }: RunEvidence): readonly RunVerdic
 }
 
 /**
- * What is wrong with all runs together, though with none of them alone. Reports that are on their way for long mostly cost
- * nothing, so few runs may be excused by them: a fault that loses beginnings would pass for a delay on a slow machine.
+ * Problems of all runs together that no single run shows. Late reports mostly cost nothing, so they may excuse few runs
+ * only: a fault that loses beginnings would otherwise pass for the delay of a slow machine.
  */
 export function judgeTogether(verdicts: readonly RunVerdict[]): readonly string[] {
   const seen = verdicts.filter(({ rule }) => rule === "clocks");

@@ -7,7 +7,9 @@ import type { EngineRun } from "./lasting-engine.ts";
 
 /** The fewest disks that are judged by their median: of fewer, half may have had bad luck. */
 const USUAL_MIN = 10;
-/** The most that may be missing usually: less than the time between two reports, more than that of one on its way. */
+/**
+ * The most that the median disk may lack: less than the time between two reports, and more than a report is on its way.
+ */
 const USUAL_MISSING_MS_MAX = 2_000;
 
 /** Storage of a disk or volume: its shortest and its longest possible time. */
@@ -90,8 +92,8 @@ function disksOf(world: CrashWorld, clients: CrashClients, charged: ReadonlyMap<
 }
 
 /**
- * When the server knew of a start at the latest: it has stored a report that was sent after it. A run that went with the
- * power before that may have been seen by nobody.
+ * The latest time at which the server learned of a start: it has stored a report that was sent after the start. A run
+ * that ended with the power before that may be unknown to the server.
  */
 function toldAtMs({ startedAtMs, finishedAtMs, wasLost }: EngineRun, reports: readonly Stretch[]): number {
   const toldMs = reports.find(({ fromMs }) => fromMs > startedAtMs)?.toMs ?? Infinity;

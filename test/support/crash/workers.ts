@@ -64,8 +64,9 @@ export class CrashWorkers {
     const [binding] = spec.ports;
     if (binding === undefined) return;
     const port = String(binding.hostPort);
-    // There is no network of its own here: it listens where its host would pass on what comes in.
-    // By default it would take the next port too, which may be another worker's; sessions, which need it, are not used.
+    // A container has no network of its own here: its program listens at the port from which a host would forward
+    // requests. By default it would take the next port too, which may be another worker's; sessions, which need that
+    // port, are not used.
     const taken = new URL(this.backendUrl).port;
     const own = {
       ...{ WORKER_PORT: port, WORKER_HTTP_PORT: taken },
@@ -81,7 +82,7 @@ export class CrashWorkers {
       });
       this.programs.set(key, { key, worker, freeAtMs: 0 });
     } catch (error) {
-      // The one before it still leaves the port: the next look begins it.
+      // The program before it has not left the port yet: the next look starts this one.
       if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
     }
   }
@@ -104,7 +105,7 @@ export class CrashWorkers {
     const endMs = Math.max(program?.freeAtMs ?? nowMs, nowMs) + (units / UNITS_PER_SECOND) * 1_000;
     if (program !== undefined) program.freeAtMs = endMs;
     await delay(endMs - nowMs);
-    // Nobody is there any more.
+    // The program has ended meanwhile.
     if (this.programs.get(key) !== program) return void response.destroy();
     const count = (this.doneCounts.get(id) ?? 0) + 1;
     this.doneCounts.set(id, count);

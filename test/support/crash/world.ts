@@ -213,7 +213,7 @@ export class CrashWorld {
     }
   }
 
-  /** The only server; of several mostly one, and now and then all at once. */
+  /** Servers to kill: the only one, or mostly one of several, and now and then all at once. */
   private drawServers(random: () => number): readonly Server[] {
     if (this.servers.length === 1 || random() < ALL_AT_ONCE) return this.servers;
     return [this.servers[Math.floor(random() * this.servers.length)]!];
@@ -257,7 +257,7 @@ export class CrashWorld {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It ended by itself in this very moment.
+      // The process has ended by itself in this moment.
     }
     const isNoticed = async () => !(await childrenOf(postmaster)).includes(pid);
     await until("the postmaster to notice", isNoticed);

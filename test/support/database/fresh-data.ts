@@ -16,8 +16,8 @@ const MIGRATIONS = path.join(import.meta.dirname, "../../../server/migrations");
 const runProgram = promisify(execFile);
 
 /**
- * Makes a data directory whose PostgreSQL has the tables of the server and was never served. Each server under test that
- * starts on a copy saves the two seconds of processor time that a new cluster and its migrations take.
+ * Makes a data directory whose PostgreSQL has the tables of the server, and on which no server has run yet. Each server
+ * under test that starts on a copy saves the two seconds of processor time that a new cluster and its migrations take.
  */
 export async function makeFreshData(): Promise<{ readonly directory: string; remove(): Promise<void> }> {
   const directory = await mkdtemp(path.join(tmpdir(), "berth-fresh-data-"));

@@ -11,8 +11,8 @@ type Locked = {
 };
 
 /**
- * Locks a row as a settlement or an opposite transfer does first, starts the change and waits until it waits for that row,
- * and then takes the user's credit as the other one would next: it must be free.
+ * Locks a row as a settlement or an opposite transfer does first, starts `change`, and waits until `change` waits for
+ * that row. Then it takes the user's credit, as the settlement or transfer would next: the credit must be free.
  */
 export async function meet<T>(
   { env, clock }: TestApp,

@@ -45,7 +45,7 @@ async function dropForeignKeys(client: pg.Client): Promise<readonly ForeignKey[]
 async function fill(client: pg.Client, line: string): Promise<void> {
   const [table = ""] = line.split("\t", 1);
   await client.query(`alter table ${table} disable trigger user`);
-  // Some tables have rows by their migrations.
+  // Migrations have put rows into some tables.
   await client.query(`delete from ${table}`);
   await client.query(
     `insert into ${table} overriding system value select * from json_populate_recordset(null::${table}, $1::json)`,

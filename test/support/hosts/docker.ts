@@ -116,7 +116,7 @@ export async function imageOf(
   fill: (root: string) => Promise<void>,
 ): Promise<string> {
   if (await hasImage(name)) return name;
-  // Two who make it at once would each make another one, and the later would take the name from under the earlier.
+  // Two processes that make the image at once would make two, and the later one would take the name of the earlier.
   await inTurn(name, () => makeImage(name, changes, fill));
   return name;
 }

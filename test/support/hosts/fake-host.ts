@@ -98,7 +98,7 @@ export class FakeHost {
     };
   }
 
-  /** Connects and waits for its first desired set, or throws what it was refused or closed with. */
+  /** Connects and waits for the first desired set; throws the refusal or the close code. */
   async connect(overrides: Partial<Hello> = {}): Promise<void> {
     await this.open();
     this.sendText(JSON.stringify(this.hello(overrides)));
@@ -169,7 +169,7 @@ export class FakeHost {
     await this.wait("a ping", () => this.wasPinged);
   }
 
-  /** Goes away and waits until the server has noted it. */
+  /** Disconnects and waits until the server has noted it. */
   async disconnect(): Promise<void> {
     this.socket?.close(1000);
     await this.closed();
@@ -181,8 +181,8 @@ export class FakeHost {
   }
 
   /**
-   * Sends a report and waits until it is stored, or throws what the connection was closed with. It follows the newest
-   * desired set unless a version is given.
+   * Sends a report and waits until it is stored; throws the close code of an ended connection. The report follows the
+   * newest desired set unless a version is given.
    */
   async report(
     seen: readonly Seen[],
@@ -208,7 +208,7 @@ export class FakeHost {
     });
   }
 
-  /** Waits until the server has read all that was said, whether or not it is stored. */
+  /** Waits until the server has read all messages, stored or not. */
   async read(): Promise<void> {
     const { socket } = this;
     if (socket === undefined) throw new Error("it is not connected");
@@ -217,13 +217,13 @@ export class FakeHost {
     await answered;
   }
 
-  /** Waits until this connection was given so many tasks; returns all that it was given. */
+  /** Waits until this connection was given this many tasks; returns all of them. */
   async tasks(count: number): Promise<readonly Task[]> {
     await this.wait(`${count} tasks`, () => this.given("task").length >= count);
     return this.given("task");
   }
 
-  /** The ids of the tasks that it was told to leave off, once there is one. */
+  /** The ids of the cancelled tasks, once there is one. */
   async cancelled(): Promise<readonly string[]> {
     await this.wait("a cancelled task", () => this.given("cancel_task").length > 0);
     return this.given("cancel_task").map((message) => message.task_id);
@@ -242,7 +242,10 @@ export class FakeHost {
     await this.heard();
   }
 
-  /** Messages are stored in order: once this report is, all that was said before is too. */
+  /**
+   * Sends a report and waits until it is stored. Messages are stored in order, so all earlier ones are stored then,
+   * too.
+   */
   private async heard(): Promise<void> {
     await this.report(this.obedience());
   }
@@ -261,7 +264,7 @@ export class FakeHost {
     return this.desired?.volumes.find((volume) => volume.volume_id === volumeId);
   }
 
-  /** Waits until what this host was told is what the database says. */
+  /** Waits until this host has got the desired set of the database. */
   async synced(): Promise<void> {
     await this.wait("the desired set to follow the database", async () => {
       const { database, clock } = this.options;
@@ -282,7 +285,10 @@ export class FakeHost {
     throw new Error("the desired set does not come to rest");
   }
 
-  /** The same, and has its counters stored at once: those of reports that say nothing else are stored now and then. */
+  /**
+   * Reports as `obey` does, with another status text, so that the counters are stored at once: reports without news are
+   * stored now and then.
+   */
   async count(): Promise<void> {
     await this.obey();
     const seen = this.obedience().map((one) => ({ ...one, status_msg: `${one.status_msg} (${this.sequence})` }));

@@ -6,7 +6,9 @@ import { programRunner } from "../../../agent/src/base/programs.ts";
 import { DOCKER_SOCKET, removeLabelled } from "./docker.ts";
 import { unmountBelow } from "./mounts.ts";
 
-/** Removes what an agent that a test has killed could not: containers, mounts below its state folder, network, rules. */
+/**
+ * Removes the remains of an agent that a test has killed: containers, mounts below its state folder, network, rules.
+ */
 export async function removeRemains(hostKey: string, stateDir: string): Promise<void> {
   await removeLabelled(LABEL_HOST, hostKey);
   await unmountBelow(stateDir);

@@ -16,7 +16,7 @@ export type JoinedHost = {
   readonly stateDir: string;
   /** Output of the agent since its last start. */
   output(): string;
-  /** Starts the agent with these words; without any it goes on as what it has joined. */
+  /** Starts the agent with these words; without any it goes on with its stored credential. */
   startAgent(...words: readonly string[]): void;
   stopAgent(signal?: NodeJS.Signals): Promise<number | null>;
   /** Another agent there, with a state folder of its own; it ends with the machine at the latest. */
@@ -50,7 +50,7 @@ export async function joinedHost(subnet: string, ports: string): Promise<JoinedH
   const start = (state: string, words: readonly string[]): Agent => {
     const flags = ["--state-dir", state, "--docker-socket", host.socket, "--port-range", ports, "--no-install"];
     const [program = "", ...rest] = [...host.prefix, BERTH, "agent", ...words, ...flags];
-    // One kernel runs all the machines, so that its boot id says nothing.
+    // All machines run on one kernel, so its boot id does not tell their boots apart.
     const env = cleanEnvironment({ BERTH_LOG_LEVEL: "info", BERTH_AGENT_BOOT_ID: `boot-${bootCount}` });
     const started = agentOf(spawn(program, rest, { env, stdio: ["ignore", "pipe", "pipe"] }));
     agents.push(started);

@@ -67,7 +67,7 @@ export async function setPlainTerms(tx: Tx, machineId: MachineId): Promise<void>
 
 const LISTED_MS = 90 * 86_400_000;
 
-/** An instance as a bare row, for what only points at instances: nothing runs and nothing is leased. */
+/** An instance as a bare row, for rows that refer to one: it has no run and no GPU grant. */
 export async function anInstanceRow(tx: Tx, userId: UserId, machineId: MachineId): Promise<InstanceId> {
   const { rows } = await sql<{ id: number }>`
     with offer as (

@@ -6,7 +6,10 @@ import type { TestDatabase } from "../database/postgres.ts";
 
 const BARRIER_CHANNEL = "test_market_barrier";
 
-/** Machines of which a test's database announced, since this was called, that their offers may have changed, in order. */
+/**
+ * Follows the announcements of a test's database; the returned function lists, in order, the machines whose offers may
+ * have changed since this call.
+ */
 export async function followMarketNews(
   t: Pick<TestContext, "after">,
   { connection, pool }: TestDatabase,

@@ -24,7 +24,7 @@ export async function mountsBelow(folder: string): Promise<readonly string[]> {
   });
 }
 
-/** Lets go of everything that an agent killed by a test has left mounted of its state folder. */
+/** Unmounts all that an agent killed by a test has left mounted of its state folder. */
 export async function unmountBelow(folder: string): Promise<void> {
   for (const point of (await mountsBelow(folder)).toReversed()) {
     await run("umount", ["--lazy", point]).catch(() => undefined);

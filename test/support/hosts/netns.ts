@@ -8,7 +8,7 @@ const run = promisify(execFile);
 /** A network namespace of this machine, connected to it by a pair of virtual interfaces: another machine, to a test. */
 export type OtherMachine = {
   readonly name: string;
-  /** The ends' addresses on the link between the two. */
+  /** The addresses of the two ends of the link. */
   readonly address: string;
   readonly gateway: string;
   /** Gives it one more address, which this machine reaches through the link. */

@@ -25,8 +25,8 @@ import type { LiveOffer } from "../../../server/src/domains/supply/market/store.
 type Part = Partial<OfferRecord>;
 
 /**
- * A search as one would write it without thinking of time: a record for every offer, a predicate, a sort. What the
- * columns answer is compared with it. `bundle_id` and `geolocode` are digests, which it leaves to them.
+ * The reference search, written without regard to speed: a record for every offer, a predicate, a sort. The answers of
+ * the offer index are compared with it. `bundle_id` and `geolocode` are digests, which it leaves out.
  */
 export function referenceSearch(
   market: readonly OfferedMachine[],

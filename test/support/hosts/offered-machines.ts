@@ -34,12 +34,12 @@ const GPU: GpuFacts = {
 export type MachineChoice = {
   readonly id: number;
   readonly hostId?: number;
-  /** 0 for a machine that rents out its cores. */
+  /** Number of GPUs; 0 for a machine that rents out its cores. */
   readonly gpus?: number;
   readonly gpu?: Partial<GpuFacts>;
   readonly facts?: Partial<MachineFacts>;
   readonly machine?: Partial<Machine>;
-  /** Sizes that are offered; every one that there can be unless given. */
+  /** Sizes that are offered; every possible size unless given. */
   readonly sizes?: readonly number[];
   /** The devices that somebody holds, by place; a price makes it a bid. */
   readonly held?: Readonly<Record<number, "on-demand" | number>>;

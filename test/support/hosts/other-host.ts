@@ -20,7 +20,7 @@ export type OtherHost = {
   docker(...args: readonly string[]): Promise<string>;
   stopDocker(signal: NodeJS.Signals): Promise<void>;
   startDocker(): Promise<void>;
-  /** Everything that runs there ends at once, containers included, and what was only in memory is gone. */
+  /** Ends all programs there at once, containers included; data that was only in memory is lost. */
   losePower(): Promise<void>;
   close(): Promise<void>;
 };

@@ -4,7 +4,9 @@ import { lockMachines } from "../../../server/src/domains/supply/hosts/index.ts"
 import { refreshOffers } from "../../../server/src/domains/supply/market/index.ts";
 import type { TestApp } from "../app.ts";
 
-/** Has the offers of these machines promise what their rows say, for tests that write terms into the rows themselves. */
+/**
+ * Brings the offers of these machines up to date with their rows, for tests that write terms into the rows themselves.
+ */
 export async function refreshOffersOf(
   { env, clock }: Pick<TestApp, "env" | "clock">,
   machineIds: readonly MachineId[],

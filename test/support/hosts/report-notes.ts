@@ -1,4 +1,4 @@
-// Notes when the agents of this process sent their reports and when these were answered, as it was on the wire.
+// Notes when the agents of this process sent their reports and when the server answered them, as seen on the wire.
 import { appendFileSync } from "node:fs";
 import { WebSocket, type RawData } from "ws";
 import { systemClock } from "../../../agent/src/base/clock.ts";
@@ -6,7 +6,7 @@ import { systemClock } from "../../../agent/src/base/clock.ts";
 type Files = { readonly sends: string; readonly answers: string };
 type Told = { readonly files: Files; readonly sentAtMs: Map<number, number> };
 
-/** Which of an agent's messages are looked at, and of those no more than this. */
+/** The fields of an agent's messages that this module reads. */
 type Message = { readonly kind?: string; readonly host_key?: string; readonly sequence?: number };
 
 /** Has every report of a host noted in its files from now on: a line when it is sent, and one when it is answered. */

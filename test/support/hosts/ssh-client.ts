@@ -17,7 +17,7 @@ export type SshClient = {
   ssh(...command: readonly string[]): Promise<Ran>;
   /** A client that stays until it is killed, or the other side ends it. */
   open(...command: readonly string[]): OpenSsh;
-  /** The same, for `-L` and nothing else. */
+  /** A client that only forwards a port (`-L`). */
   forward(rule: string): OpenSsh;
   scp(source: string, destination: string): Promise<Ran>;
   /** Runs the lines of a batch. */

@@ -36,7 +36,7 @@ export const NO_TRACES: Traces = {
 
 /** A Berth that offers this machine with its Docker Engine, on ports that no other test uses. */
 export type ThisMachine = {
-  /** The one that runs now. */
+  /** The server that runs now. */
   berth(): Berth;
   readonly image: string;
   readonly machineId: number;
@@ -113,7 +113,7 @@ export async function startThisMachine(
 async function dockerVolumesIn(folder: string): Promise<readonly string[]> {
   const names = lines(await docker("volume", "ls", "-q"));
   const devices = await Promise.all(
-    // Others come and go meanwhile.
+    // Volumes of other tests come and go meanwhile.
     names.map((name) => docker("volume", "inspect", "-f", "{{.Options.device}}", name).catch(() => "")),
   );
   return names.filter((_, index) => devices[index]?.startsWith(`${folder}/`));

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const DIRECT_PORTS = "27840-27859";
 const SETTINGS = { ...NO_LIMITS, BERTH_LEASE_SECONDS: "20", BERTH_PROXY_PORTS: "30860-30899" };
 
-/** One that is known to the server, and the words after `./berth agent` with which it joined. */
+/** A machine that the server knows, with its id and the words after `./berth agent` with which it joined. */
 export type Joined = JoinedHost & { readonly id: number; readonly words: readonly string[] };
 
 type Listed = {
@@ -62,7 +62,7 @@ async function start(subnets: readonly [string, string], cleanups: AsyncDisposab
     cleanups.defer(() => host.close());
     return host;
   });
-  // One that could not be made must not leave the other one behind.
+  // When one machine could not be made, the other one must not be left behind.
   await Promise.allSettled(made);
   const hosts = await Promise.all(made);
   const containers = async (id: number) => (await Promise.all(hosts.map((host) => host.containersOf(id)))).flat();

@@ -1,4 +1,4 @@
-// More for an audit to look at: what went back of a payment, and sums of days.
+// Further rows for an audit: a payment that partly went back, and day sums.
 import { nanos } from "../../../server/src/base/money.ts";
 import { withTransaction } from "../../../server/src/db/transaction.ts";
 import { creditOf, earningsOf, LOSSES, postTransfers } from "../../../server/src/domains/money/ledger/index.ts";

@@ -1,4 +1,4 @@
-// A small world whose books are right to the last row: what an audit finds sound, until a test plants a mistake.
+// A small world whose books are right to the last row: an audit finds it sound until a test plants a mistake.
 import { ManualClock } from "../manual-clock.ts";
 import { asId, type InstanceId, type MachineId, type UserId, type VolumeId } from "../../../server/src/base/ids.ts";
 import { withTransaction, type Tx } from "../../../server/src/db/transaction.ts";

@@ -7,7 +7,7 @@ import { creditOf, depositOf, earningsOf, postTransfers } from "../../../server/
 import { insertLines } from "../../../server/src/domains/money/charging/lines/line-store.ts";
 import type { Component } from "../../../server/src/domains/money/charging/lines/lines.ts";
 
-/** A charge as a settlement would have posted it; what is left out does not matter to the test. */
+/** A charge as a settlement would have posted it; absent fields do not matter to the test. */
 export type TestCharge = {
   readonly component?: Component;
   readonly amount: bigint;

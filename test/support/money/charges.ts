@@ -8,8 +8,8 @@ export async function settleNow(world: TestApp): Promise<unknown> {
 }
 
 /**
- * What was charged is what was counted, however it came to that: no time and no byte twice, none beyond what is charged of
- * its run, and each line paid by its own transfer. What always had its price has all that is charged on a line.
+ * Asserts that charge lines and counters agree: no time and no byte is charged twice or beyond the charged part of its
+ * run, and each line is paid by its own transfer. A run that always had a price has all of its charged part on lines.
  */
 export async function assertLines({ env }: Pick<TestApp, "env">): Promise<void> {
   const { rows } = await env.pool.query(

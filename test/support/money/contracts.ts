@@ -11,7 +11,7 @@ export const DAY_MS = 24 * HOUR_MS;
 
 export type Terms = { readonly dollarsPerHour?: number; readonly days?: number; readonly discountMax?: number };
 
-/** A connected host each of whose devices costs so much, listed one by one for so many days. What it stores is free. */
+/** A connected host whose devices are listed one by one at this price for this many days. Its storage is free. */
 export async function listedHost(
   world: TestApp,
   { dollarsPerHour = 1, days = 365, discountMax = 0.4 }: Terms = {},

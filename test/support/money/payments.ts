@@ -51,10 +51,10 @@ type Delivery = {
 };
 
 export type PaymentShopOptions = {
-  /** Nobody takes cards here. */
+  /** True for an installation that takes no cards. */
   readonly isOffline?: boolean;
   readonly clock?: ManualClock;
-  /** Stands between the shop and its provider. */
+  /** Wraps the provider of the shop. */
   readonly wrap?: (provider: PaymentProvider) => PaymentProvider;
 };
 
@@ -109,7 +109,7 @@ export async function aPaymentShop(t: TestContext, options: PaymentShopOptions =
   };
 }
 
-/** Saves a card for the user: as Stripe tells of it. */
+/** Saves a card for the user, with the events that Stripe sends for it. */
 export async function saveCard(shop: PaymentShop, user: TestCaller, last4 = "4242"): Promise<void> {
   const answer = await shop.call(user, "POST", "/api/v0/billing/payment_methods/", {});
   assert.equal(answer.status, 200, answer.text);

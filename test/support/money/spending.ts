@@ -7,7 +7,7 @@ import type { PaymentShop } from "./payments.ts";
 
 const DOLLAR = 1_000_000_000n;
 
-/** Charges a renter for something of a host: the transfer, and the line that says what it was for. */
+/** Charges a renter for usage at a host: the transfer and its charge line. */
 export async function spendAt(
   shop: PaymentShop,
   { renter, host, dollars }: { readonly renter: TestCaller; readonly host: TestCaller; readonly dollars: number },

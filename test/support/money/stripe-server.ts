@@ -53,7 +53,7 @@ export class StripeServer {
   refusal: string | undefined;
   /** Customers that were deleted there. */
   readonly goneCustomers = new Set<string>();
-  /** A charge is decided later. */
+  /** True when charges are decided later. */
   isSlow = false;
   private readonly answers = new Map<string, { readonly digest: string; readonly answer: Answer }>();
   private readonly library: Stripe;
@@ -83,7 +83,7 @@ export class StripeServer {
     return standIn;
   }
 
-  /** The user pays on the page: what Stripe tells of it, in Stripe's usual order. */
+  /** The user pays on the page; returns the events of Stripe, in their usual order. */
   pay(
     session: Session,
     overrides: { readonly amount?: number; readonly currency?: string } = {},
@@ -104,7 +104,7 @@ export class StripeServer {
     ];
   }
 
-  /** The user leaves a card on the page. */
+  /** The user saves a card on the page; returns the events of Stripe. */
   saveCard(session: Session, last4 = "4242"): readonly StripeEvent[] {
     return [
       this.attach(session.customer, last4),

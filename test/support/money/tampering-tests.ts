@@ -1,4 +1,4 @@
-// Runs what somebody with the whole database did to it, and what the audit says of it.
+// Tests that an audit finds changes which somebody with the whole database made.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { audit } from "../../../server/src/domains/money/audit/audit-service.ts";
@@ -28,7 +28,7 @@ export const bySql =
   ({ plant }) =>
     plant(table, statement);
 
-/** A test for each: the audit says one line more than nothing, and it names what was done. */
+/** Registers a test for each tampering: the audit finds exactly one difference, which names the change. */
 export function testTamperings(tamperings: readonly Tampering[]): void {
   for (const { what, before = async () => {}, tamper, named } of tamperings) {
     test(`the audit names ${what} in one line`, async (t) => {

@@ -197,7 +197,7 @@ export function forgeRefund(world: AuditWorld): Promise<bigint> {
   });
 }
 
-/** Takes a transfer away with everything that it made of balances. */
+/** Deletes a transfer and takes its effect on balances back. */
 export async function removeTransfer(world: AuditWorld, key: string): Promise<void> {
   await world.sql(
     `update ledger_accounts a set
@@ -231,7 +231,7 @@ export async function forgeLink(world: AuditWorld, text: string, signature: stri
   await world.sql("update fact_head set number = $1, sha256 = $2", [number, sha256]);
 }
 
-/** Takes the last links away, with a head that fits what is left. */
+/** Deletes the last links, and sets the head to the last link that is left. */
 export async function dropLastLinks(world: AuditWorld, count: number): Promise<void> {
   const [head] = await world.sql("select max(number) - $1 as number from fact_links", [count]);
   const number = head?.["number"];

@@ -27,7 +27,7 @@ async function load(url: string, payer: UserId, payee: UserId, callers: number):
       const n = (count += 1);
       const content = { debit: creditOf(payer), credit: creditOf(payee), amount: loadAmount(n), key: `load-${n}` };
       const outcome = await poster.post(transferOf(content));
-      // Synchronous: what was said was said before the process could be killed.
+      // A synchronous write, so that an acknowledgement is out before the process can be killed.
       if (outcome.kind === "posted") writeSync(STDOUT, `${n}\n`);
     }
   };

@@ -72,7 +72,7 @@ export function anOffer(id: number, overrides: Partial<OfferView> = {}): OfferVi
   };
 }
 
-/** The same load in each of the last seconds, as ten requests. */
+/** An equal load in each of the last seconds, as ten requests each. */
 export function steadyLoad(load: number, { seconds = 3_600 }: { readonly seconds?: number } = {}): LoadSample[] {
   return Array.from({ length: seconds }, (_, index) => ({
     secondMs: NOW_MS - (seconds - 1 - index) * 1_000,
@@ -83,7 +83,7 @@ export function steadyLoad(load: number, { seconds = 3_600 }: { readonly seconds
   }));
 }
 
-/** An endpoint with one group, no floors, no traffic and no worker, beside what is said otherwise. */
+/** An endpoint with one group, and with no minimums, traffic or workers unless given. */
 export function aSituation({
   parameters,
   ...overrides

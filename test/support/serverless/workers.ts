@@ -23,12 +23,12 @@ const NO_TARGETS = {
   queuedCount: 0,
 } as const;
 
-/** A decision of these actions, in words of no meaning. */
+/** A decision with these actions, and with a meaningless sentence. */
 export function orders(...actions: readonly Action[]): Decision {
   return { targets: NO_TARGETS, actions, sentence: "A test says so.", reason: actions.length === 0 ? "calm" : "busy" };
 }
 
-/** Rents the first offers that the situation has, up to so many workers in all. */
+/** A rule that rents the first offers of the situation, up to this many workers in all. */
 export function rentUpTo(count: number): (situation: Situation) => Decision {
   return ({ workers, offers }) => {
     const taken = new Set(workers.map(({ machineId }) => machineId));
@@ -63,7 +63,7 @@ export function anAutoscaler(
 
 export type Fleet = { readonly endpointId: EndpointGroupId; readonly groupId: WorkerGroupId };
 
-/** An endpoint that keeps nothing by itself, with one group of workers of a bare image. */
+/** An endpoint that keeps no workers by itself, with one worker group of a bare image. */
 export async function aFleet(
   world: TestApp,
   user: TestCaller,
@@ -107,7 +107,7 @@ export type StoredWorker = {
   readonly draining_to: string | null;
   readonly phase: string;
   readonly desired: string;
-  /** The instance's generation: another one is another process. */
+  /** The instance's generation, which differs for each process. */
   readonly run: number;
 };
 
