@@ -1,4 +1,4 @@
-// How well the autoscaler follows real traffic, beside Knative's, a queue-delay rule and one who knows the future.
+// How well the autoscaler follows real traffic: compared with Knative, a queue-delay rule and a clairvoyant plan.
 import { parseArgs } from "node:util";
 import { invariant } from "../server/src/base/invariant.ts";
 import { nanos, NANOS_PER_DOLLAR } from "../server/src/base/money.ts";
@@ -53,8 +53,8 @@ export async function run(args: readonly string[]): Promise<void> {
   };
   console.log(
     `A worker serves ${perf} units/s, ${parallel} requests at a time; ${workers} of them at most, all stopped at first but ` +
-      `one. The first ${warmUpS} s are not counted. Late is who waits for more than a second. The rules were chosen with ` +
-      "the parts in view; held out is what had no part in it.",
+      `one. The first ${warmUpS} s are not counted. A request is late that waits for more than a second. The rules were ` +
+      "chosen with the parts in view, and without those held out.",
   );
   const summary: (readonly string[])[] = [];
   for (const part of traces.flatMap((trace) => partsOf(trace, warmUpS * MS_PER_S))) {
@@ -69,7 +69,10 @@ export async function run(args: readonly string[]): Promise<void> {
 
 type Part = { readonly name: string; readonly trace: TrafficTrace; readonly countedFromMs: number };
 
-/** The half that was in view and the one that was not; the second is replayed with the first before it. */
+/**
+ * The parts of a trace that are counted: all of it when the rules were chosen without it, else each half, since they were
+ * chosen with the first. The second half is replayed after the first, which is not counted.
+ */
 function partsOf(trace: TrafficTrace, warmUpMs: number): readonly Part[] {
   if (!trace.isLookedAt) return [{ name: `${trace.name}, held out`, trace, countedFromMs: warmUpMs }];
   const middleMs = (trace.arrivals.at(-1)?.atMs ?? 0) / 2;
@@ -90,7 +93,7 @@ type Measurement = {
   readonly optimum: Clairvoyant;
 };
 
-/** All policies with the same requests, start times and router; audited afterwards. */
+/** Replays all policies with the same requests, start times and router, and audits each result. */
 export function measureAutoscaling(
   { arrivals }: TrafficTrace,
   { model, workers, warmUpMs }: { readonly model: WorkerModel; readonly workers: number; readonly warmUpMs: number },

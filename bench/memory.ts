@@ -125,7 +125,7 @@ async function measureSecond(market: Market, empty: MemoryUse): Promise<Second> 
       const idle = await measureIdle(processes, options["idle-seconds"] * 1000);
       const withLinks = await use();
       const problems = await audit(market, server);
-      // The first ones make the server compile and reserve what it needs for any.
+      // The first rentals make the server compile code and reserve memory that all later ones share.
       await rentSome(market, url, WARM_UP);
       const withSome = await use();
       await rentSome(market, url, options.instances);

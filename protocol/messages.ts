@@ -81,7 +81,7 @@ export type Desired = Static<typeof Desired>;
 const Acknowledge = Type.Object({
   kind: Type.Literal("acknowledge"),
   sequence: Type.Integer({ minimum: 1 }),
-  /** Another one than before: a server that has become busy asks to be told more seldom. */
+  /** Milliseconds between reports from now on, when they change: a server with more agents asks for fewer reports. */
   heartbeat_ms: Type.Optional(Type.Integer({ minimum: 10 })),
   /** Addresses of the servers that live now, when they have changed since this connection was told. */
   server_addresses: Type.Optional(ServerAddresses),

@@ -104,7 +104,7 @@ export const UPLINK_MARK_BYTES = 32;
  * messages; an empty one says that nothing more comes in its direction.
  *
  * The service `line` belongs to no instance: the control plane measures the uplink with it, and asks only agents whose hello
- * says `measures_line`. The agent throws away what comes until a message of `UPLINK_MARK_BYTES`, repeats that one, and sends
+ * says `measures_line`. The agent discards all messages until a message of `UPLINK_MARK_BYTES`, repeats that one, and sends
  * random bytes until the control plane closes the tunnel.
  */
 export const OpenTunnel = Type.Object({

@@ -25,7 +25,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Adds machines until there are so many offers, straight into the tables: copies of one that took the path of a real
- * agent, each with GPUs, prices, place, line and reliability of its own, the same in each run.
+ * agent, each with GPUs, prices, place, uplink and reliability of its own, the same in each run.
  */
 export async function seedOffers(database: Database, wanted: number): Promise<readonly MachineId[]> {
   const { pool } = database;

@@ -95,7 +95,7 @@ function waitingReason({ reason, winning_bid: winning, bid_to_run_now: bid }: Wa
 
 function aheadText(count: number): string {
   if (count === 0) return "next to run";
-  return `${count} ${count === 1 ? "ranks" : "rank"} before it`;
+  return `${count} ${count === 1 ? "instance ranks" : "instances rank"} before it`;
 }
 
 function bidCommand(id: number, bid: number): string {

@@ -74,28 +74,28 @@ export async function callEndpoint(options: EndpointOptions, request: EndpointRe
     attemptsMax: 1,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });
-  const line: Line = { requestIdx: 0, reason: "no worker was found" };
+  const progress: Progress = { requestIdx: 0, reason: "no worker was found" };
   try {
     for (let refusals = 0; ; refusals += 1) {
       if (refusals > 1) {
         await timer.sleep(Math.min(AGAIN_DELAY_MS * 2 ** (refusals - 2), intervalOf(options)), signal);
       }
-      const ready = await findWorker({ options, request, router, signal }, line);
+      const ready = await findWorker({ options, request, router, signal }, progress);
       const attempt = await askWorker(ready, { options, request, signal });
       if (attempt.kind === "answer") {
         return { response: attempt.response, workerUrl: ready.url, requestIdx: ready.request_idx };
       }
-      line.reason = attempt.reason;
+      progress.reason = attempt.reason;
     }
   } catch (error) {
     if (!over.aborted || request.signal?.aborted === true) throw error;
-    const message = `no answer within ${Math.round(timeoutMs / 1000)} s: ${line.reason}`;
+    const message = `no answer within ${Math.round(timeoutMs / 1000)} s: ${progress.reason}`;
     throw new ConnectionError(message, { cause: error });
   }
 }
 
-/** The state of a request so far: its number, and the reason why it has no answer yet. */
-type Line = { requestIdx: number; reason: string };
+/** The number of a request, and the reason why it has no answer yet. */
+type Progress = { requestIdx: number; reason: string };
 
 type Means = {
   readonly options: EndpointOptions;
@@ -105,17 +105,17 @@ type Means = {
 };
 
 /** Asks until there is a worker, less and less often; the server keeps the place in the queue in between. */
-async function findWorker({ options, request, router, signal }: Means, line: Line): Promise<Ready> {
+async function findWorker({ options, request, router, signal }: Means, progress: Progress): Promise<Ready> {
   const { timer = systemTimer, random = Math.random } = options;
   for (let polls = 0; ; polls += 1) {
     signal.throwIfAborted();
-    const answer = await route(router, { options, request, signal }, line);
+    const answer = await route(router, { options, request, signal }, progress);
     if (answer !== undefined) {
-      line.requestIdx = answer.request_idx;
+      progress.requestIdx = answer.request_idx;
       const { url } = answer;
       if (url !== undefined) return { ...answer, url };
-      line.reason = answer.status ?? line.reason;
-      request.onStatus?.(line.reason);
+      progress.reason = answer.status ?? progress.reason;
+      request.onStatus?.(progress.reason);
     }
     const delayMs =
       polls === 0 ? FIRST_DELAY_MS : random() * Math.min(FIRST_DELAY_MS * 2 ** polls, intervalOf(options));
@@ -127,13 +127,13 @@ async function findWorker({ options, request, router, signal }: Means, line: Lin
 async function route(
   router: Client,
   { options, request, signal }: Omit<Means, "router">,
-  line: Line,
+  progress: Progress,
 ): Promise<RouteRequestAnswer | undefined> {
   const body = {
     endpoint: options.endpoint,
     api_key: options.endpointKey,
     cost: request.cost,
-    request_idx: line.requestIdx,
+    request_idx: progress.requestIdx,
     replay_timeout: request.replayTimeoutS ?? REPLAY_TIMEOUT_S,
   };
   try {
@@ -142,7 +142,7 @@ async function route(
     if (signal.aborted) throw error;
     const isPassing = error instanceof ConnectionError || (error instanceof ApiError && mayPass(error.status));
     if (!isPassing) throw error;
-    line.reason = error.message;
+    progress.reason = error.message;
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { WorkerEnvironment } from "./environment.ts";
-import type { ServerLine } from "./server-line.ts";
+import type { ServerConnection } from "./server-connection.ts";
 import type { Workload } from "./workload.ts";
 
 const QUIET_MS = 10_000;
@@ -12,7 +12,7 @@ const VERSION = "berth-1";
  * Reports the worker's state to the server, regularly and soon after a change, and the requests that it has finished.
  */
 export class Reporter {
-  readonly #line: ServerLine;
+  readonly #connection: ServerConnection;
   readonly #clock: Clock;
   readonly #environment: Pick<WorkerEnvironment, "id" | "token" | "url">;
   readonly #workload: Workload;
@@ -26,13 +26,13 @@ export class Reporter {
   #failure = "";
 
   constructor(input: {
-    readonly line: ServerLine;
+    readonly connection: ServerConnection;
     readonly clock: Clock;
     readonly environment: Pick<WorkerEnvironment, "id" | "token" | "url">;
     readonly workload: Workload;
     readonly ended: AbortSignal;
   }) {
-    this.#line = input.line;
+    this.#connection = input.connection;
     this.#clock = input.clock;
     this.#environment = input.environment;
     this.#workload = input.workload;
@@ -75,7 +75,7 @@ export class Reporter {
   async report(): Promise<void> {
     const { deltas } = this.#workload;
     const [loadSeconds, failure] = [this.#loadSeconds, this.#failure];
-    const isTaken = await this.#line.post("/worker_status/", {
+    const isTaken = await this.#connection.post("/worker_status/", {
       ...this.#identity(),
       ...this.#counts(),
       loadtime: loadSeconds ?? 0,
@@ -116,7 +116,7 @@ export class Reporter {
     const { id, token } = this.#environment;
     while (this.#workload.finishedCount > 0) {
       const requests = this.#workload.takeFinished(FINISHED_AT_ONCE);
-      if (await this.#line.post("/delete_requests/", { worker_id: id, mtoken: token, requests })) continue;
+      if (await this.#connection.post("/delete_requests/", { worker_id: id, mtoken: token, requests })) continue;
       this.#workload.putBack(requests);
       if (this.#ended.aborted) return;
       await this.#clock.sleep(APART_MS, this.#ended);

@@ -12,7 +12,7 @@ import { readEnvironment, type WorkerEnvironment } from "./environment.ts";
 import type { Log } from "./log.ts";
 import { Reporter } from "./reporter.ts";
 import { RequestDesk, type CalculateLoad } from "./request-desk.ts";
-import { ServerLine } from "./server-line.ts";
+import { ServerConnection } from "./server-connection.ts";
 import { SESSION_ROUTES, SessionDesk } from "./session-desk.ts";
 import { Sessions } from "./sessions.ts";
 import { SigningKey } from "./signature.ts";
@@ -67,8 +67,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const problem = read.problems.join("; ");
   if (read.speaker !== undefined) {
     const { id, token, reportAddresses: addresses } = read.speaker;
-    const line = new ServerLine({ addresses, clock, log, ended: new AbortController().signal });
-    await line.post("/worker_status/", { id, mtoken: token, version: "", error_msg: problem, url: "" });
+    const connection = new ServerConnection({ addresses, clock, log, ended: new AbortController().signal });
+    await connection.post("/worker_status/", { id, mtoken: token, version: "", error_msg: problem, url: "" });
   }
   throw new Error(problem);
 }
@@ -92,9 +92,9 @@ class Worker {
     this.#environment = environment;
     this.#backend = new Backend(options.backendUrl, clock);
     const [workload, ended] = [this.#workload, this.#ended.signal];
-    const line = new ServerLine({ addresses: environment.reportAddresses, clock, log, ended });
-    const key = new SigningKey(() => line.fetchKey(), clock);
-    this.#reporter = new Reporter({ line, clock, environment, workload, ended });
+    const connection = new ServerConnection({ addresses: environment.reportAddresses, clock, log, ended });
+    const key = new SigningKey(() => connection.fetchKey(), clock);
+    this.#reporter = new Reporter({ connection, clock, environment, workload, ended });
     this.#admission = new Admission({ environment, key, workload, maxQueueSeconds });
     this.#desk = new RequestDesk({
       ...{ admission: this.#admission, backend: this.#backend, workload, turns: new Turns(atOnce) },

@@ -19,11 +19,11 @@ export type Clairvoyant = {
 type Stretch = { readonly worker: number; fromMs: number; toMs: number };
 
 /**
- * A plan by one who knows every request and every start beforehand, made by a greedy search: it is a plan that works, found
- * to be cheap, and not proved to be the cheapest. First all requests are packed on as few workers as serve each at once; a
+ * A plan made with every request and every start known beforehand, by a greedy search: it is a plan that works, found to be
+ * cheap, and not proved to be the cheapest. First all requests are packed on as few workers as serve each at once; a
  * worker stays up through gaps that are shorter than a start costs. Then stretches are cut, shortened from either end, or
  * left out, the costliest per request first, as long as fewer than one in a hundred is late. Every plan is judged by a
- * replay with one line for all workers, which no router can better.
+ * replay with one queue for all workers, which no router can better.
  */
 export function planClairvoyantly(
   arrivals: readonly Arrival[],

@@ -2,7 +2,7 @@ import type { Policy, TrafficResult } from "../../../server/src/domains/serverle
 import { knativePolicy } from "./knative.ts";
 import { queueDelayPolicy } from "./queue-delay.ts";
 
-/** A known rule with its own knobs set in many ways, its defaults first. */
+/** A known rule with many values of its own parameters, the default ones first. */
 export type KnownRule = {
   readonly name: string;
   readonly settings: readonly { readonly knob: string; readonly policy: () => Policy }[];
@@ -12,7 +12,10 @@ const UTILIZATIONS = [0.7, 1, 0.85, 0.55, 0.4, 0.3, 0.2, 0.1];
 const DELAYS_S = [4, 1, 0.1];
 const IDLE_S = [5, 60, 300, 900];
 
-/** A rule that lets many be late is always cheap: to be fair it may choose what it trades. */
+/**
+ * The known rules, each with many settings: a rule that is late more often is cheaper, so rules are compared where they are
+ * late equally often, or cost the same.
+ */
 export function knownRules(parallelCount: number): readonly KnownRule[] {
   return [
     {

@@ -6,7 +6,7 @@ import { parseAmount, parseId } from "../parse.ts";
 export function declareContractCommands(program: Command): void {
   serverCommand(program, "prepay", "reserve an on-demand instance: pay in advance for less")
     .argument("<id>", "id of the instance", parseId)
-    .argument("<dollars>", "amount in dollars; a longer time has a larger discount", parseAmount)
+    .argument("<dollars>", "amount in dollars; the discount grows up to five months of running", parseAmount)
     .action(async (id, amount, options) =>
       (await import("../commands/contract/prepay.ts")).prepay(id, amount, options),
     );

@@ -68,12 +68,20 @@ export function withScaling(command: Command): Command {
       parseNumber,
     )
     .option("--target-util <fraction>", "share of its running workers' capacity to use", parseNumber)
-    .option("--cold-mult <number>", "capacity with stopped workers, as a multiple of the present load", parseNumber)
+    .option(
+      "--cold-mult <number>",
+      "capacity of all workers, stopped ones included, as a multiple of the expected load",
+      parseNumber,
+    )
     .option("--cold-workers <count>", "workers that are always kept, running or stopped", parseNumber)
     .option("--max-workers <count>", "largest number of workers", parseNumber)
-    .option("--max-queue-time <seconds>", "seconds of work that may wait at one worker", parseNumber)
-    .option("--target-queue-time <seconds>", "waiting time above which workers are added at once", parseNumber)
-    .option("--inactivity-timeout <seconds>", "quiet time before the last worker stops; below 0: never", parseSigned);
+    .option("--max-queue-time <seconds>", "seconds of work at which a worker gets no further request", parseNumber)
+    .option("--target-queue-time <seconds>", "seconds within which waiting requests are to be worked off", parseNumber)
+    .option(
+      "--inactivity-timeout <seconds>",
+      "seconds without requests after which the last worker stops; below 0: never",
+      parseSigned,
+    );
 }
 
 function declareWorkerGroupCommands(program: Command): void {
@@ -84,10 +92,16 @@ function declareWorkerGroupCommands(program: Command): void {
   serverCommand(group, "list", "show your worker groups").action(async (options) =>
     (await import("../commands/workergroup/list.ts")).listWorkerGroups(options),
   );
-  withRecipe(serverCommand(group, "update", "change a worker group; other settings update its workers one by one"))
+  withRecipe(
+    serverCommand(
+      group,
+      "update",
+      "change a worker group; another template or launch arguments update its workers one by one",
+    ),
+  )
     .argument("<id>", "id of the worker group", parseId)
     .action(async (id, options) => (await import("../commands/workergroup/update.ts")).updateWorkerGroup(id, options));
-  serverCommand(group, "roll", "update workers that have earlier settings")
+  serverCommand(group, "roll", "update workers that have an earlier template or launch arguments")
     .argument("<id>", "id of the worker group", parseId)
     .option("--cancel", "cancel the updates that are not done yet")
     .action(async (id, options) => (await import("../commands/workergroup/roll.ts")).rollWorkerGroup(id, options));

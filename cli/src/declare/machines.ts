@@ -96,7 +96,7 @@ function declareStanding(machine: Command): void {
   machineCommand(machine, "verification", "show the verification of a machine and missing checks").action(
     async (id, options) => (await import("../commands/machine/verification.ts")).showVerification(id, options),
   );
-  machineCommand(machine, "reliability", "show the reliability of a machine and its facts").action(
+  machineCommand(machine, "reliability", "show the reliability of a machine, and the facts behind it").action(
     async (id, options) => (await import("../commands/machine/reliability.ts")).showReliability(id, options),
   );
   machineCommand(machine, "reports", "list problem reports of renters about a machine").action(async (id, options) =>

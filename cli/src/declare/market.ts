@@ -16,8 +16,8 @@ export function declareMarketCommands(program: Command): void {
     .option("--all", "show equal offers one by one")
     .action(async (words, options) => (await import("../commands/offer/search.ts")).search(words, options));
 
-  serverCommand(program, "gpus", "show what GPUs cost on the market")
-    .option("--supply", "for hosts: show supply and demand as well")
+  serverCommand(program, "gpus", "list the GPUs on the market: how many are free, and their prices")
+    .option("--supply", "for hosts: show how many there are, and how much of them is rented")
     .action(async (options) => (await import("../commands/offer/gpus.ts")).listGpus(options));
 
   atOnce(whatToRun(serverCommand(program, "rent", "rent an offer: create an instance")))
@@ -27,7 +27,11 @@ export function declareMarketCommands(program: Command): void {
 
   atOnce(whatToRun(serverCommand(program, "launch", "search and rent the best offer at once")))
     .argument("[query...]", QUERY)
-    .option("--order <fields>", "field by which the best offer is chosen; with - at the end the highest", "dph_total")
+    .option(
+      "--order <fields>",
+      "field that makes an offer the best: its lowest value; with - at the end its highest",
+      "dph_total",
+    )
     .action(async (words, options) => (await import("../commands/instance/launch.ts")).launchInstance(words, options));
 
   declareQueue(program);

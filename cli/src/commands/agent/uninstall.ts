@@ -40,7 +40,10 @@ export async function uninstallAgent(options: Options): Promise<void> {
   if (left > 0) printLine(`${left} containers of rentals are still here, and no agent manages them now.`);
 }
 
-/** The number of rentals' containers. Throws, unless --force is given, when rentals run, or with --purge when any exist. */
+/**
+ * The number of rentals' containers. Throws, unless --force is given, when rentals run, or with --purge when any exist or
+ * Docker cannot say.
+ */
 async function requireNoRentals(options: Options): Promise<number> {
   const joined = readJoined(options);
   if (joined === undefined) return 0;

@@ -39,7 +39,7 @@ const STATES: Readonly<Record<string, string>> = {
   stopping: "stops",
   stopped: "cold",
   unavail: "silent",
-  destroying: "is destroyed",
+  destroying: "is being destroyed",
 };
 
 function stateText({ status, error_msg: reason, reqs_working: count = 0 }: Worker): string {

@@ -36,7 +36,7 @@ const SUPPLIED: readonly Column<Supplied>[] = [
   { title: "DLPERF/$", cell: (gpu) => rounded(gpu.dlperf_per_dollar) },
 ];
 
-/** Prices of each kind of GPU on the market; for hosts with supply and demand. */
+/** Lists each kind of GPU on the market with its price; for hosts also the number of all, and the part rented. */
 export async function listGpus(options: Options): Promise<void> {
   if (options.supply === true) return listSupply(options);
   const answer = await metricsGpuPrices(connect(options));

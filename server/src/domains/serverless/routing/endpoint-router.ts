@@ -4,7 +4,7 @@ import type { QueueView } from "../autoscaling/rules/types.ts";
 import { LoadCounter, type RoutedSecond } from "./load-counter.ts";
 import { nextReqnum } from "./reqnum.ts";
 import type { RequestNumbers } from "./request-numbers.ts";
-import type { RoutedRequest } from "./routed-request.ts";
+import type { RoutableWorker, RoutedRequest, WorkerSlot } from "./routed-request.ts";
 import { ServiceEstimate } from "./service-estimate.ts";
 import { RequestQueue } from "./request-queue.ts";
 import { WorkerSlots } from "./worker-slots.ts";

@@ -6,7 +6,7 @@ const PAUSE_MS = 1_000;
 const TIMEOUT_MS = 10_000;
 
 /** The worker's connection to its servers: the first one that accepts a message is enough. */
-export class ServerLine {
+export class ServerConnection {
   readonly #addresses: readonly string[];
   readonly #clock: Clock;
   readonly #log: Log;
