@@ -1,8 +1,9 @@
 import { Type, type Static } from "typebox";
 
 /**
- * What the agent sees of one instance. `absent` is the teardown receipt of the generation it names: nothing of the
- * instance is left on the host. `failed` means that the last attempt failed and another follows; `status_msg` says why.
+ * The state of one instance as the agent sees it. `absent` is the teardown receipt of the generation it names: nothing
+ * of the instance is left on the host. `failed` means that the last attempt failed and another follows; `status_msg`
+ * says why.
  */
 const ObservedState = Type.Union([
   Type.Literal("absent"),

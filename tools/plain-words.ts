@@ -20,6 +20,8 @@ const OPENINGS = [
 ];
 const FIRST = `(?:${OPENINGS.join("|")})\\b|So (?:many|much|long|old)\\b`;
 const OPENING = new RegExp(`^\\s*(?:(?:/\\*\\*|//)\\s+|(?:test|it)\\(\\s*["'\`])(${FIRST})`, "i");
+/** The same in a comment of several lines, whose first line is only its sign. */
+const BLOCK_OPENING = new RegExp(`^\\s*\\*\\s+(${FIRST})`, "i");
 const OPENING_RULE = "a comment or a test starts with its subject (CONTRIBUTING.md)";
 const WORD_RULE = 'say who or what is meant; a person is "they" (CONTRIBUTING.md)';
 /** Glue that hides the subject, and a person who is not "they". */
@@ -34,7 +36,8 @@ function findUnplain({ path, text }: SourceFile): readonly Complaint[] {
   const lines = text.split("\n");
   return lines.flatMap((line, index) => {
     const continues = /^\s*\/\//.test(line) && /^\s*\/\//.test(lines[index - 1] ?? "");
-    const opening = path.endsWith(".ts") && !continues ? OPENING.exec(line)?.[1] : undefined;
+    const pattern = /^\s*\/\*\*$/.test(lines[index - 1] ?? "") ? BLOCK_OPENING : OPENING;
+    const opening = path.endsWith(".ts") && !continues ? pattern.exec(line)?.[1] : undefined;
     const found = opening ?? WORDS.exec(line)?.[0];
     return found === undefined
       ? []

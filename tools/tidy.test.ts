@@ -50,6 +50,7 @@ const found: Readonly<Record<string, readonly Example[]>> = {
   ],
   plainWords: [
     { path: "server/src/base/a.ts", text: "/** What is found. */" },
+    { path: "server/src/base/a.ts", text: "/**\n * What is found in\n * a search.\n */" },
     { path: "server/src/base/a.ts", text: "  // Of those that wait, the oldest." },
     { path: "server/src/base/a.ts", text: "/** So many are kept. */" },
     { path: "server/src/base/a.test.ts", text: 'test("what is asked twice is done once", () => {});' },

@@ -18,14 +18,14 @@ export type Options = {
   readonly isJoinOnly: boolean;
   /** The machine's name; undefined when it is to be derived from the machine and the state folder. */
   readonly hostKey: string | undefined;
-  /** 0 means the real engine of this machine. */
+  /** Number of simulated hosts; 0 for the real engine of this machine. */
   readonly simulate: number;
   /** GPUs of each simulated host; 0 for as many as such machines have. */
   readonly simulateGpus: number;
   readonly declared: readonly DeclaredModel[];
-  /** Empty when the host gives none: it is then that of the interface that leads to the server. */
+  /** Public address that the host gives; empty for the address of the interface that leads to the server. */
   readonly publicIpaddr: string;
-  /** Empty when neither is given: ports are then published where renters look for them. */
+  /** Address on which ports are published; empty for the public address, or for all when that is a router's. */
   readonly bindAddress: string;
   /** The uplink's speed as the host declares it, in megabits per second. */
   readonly inetUpMbps: number | undefined;
@@ -33,7 +33,7 @@ export type Options = {
   readonly portRange: PortRange;
   readonly dockerSocket: string;
   readonly stateDir: string;
-  /** Names this boot of the machine; undefined: the kernel does. */
+  /** Name of this boot of the machine; undefined for the kernel's own. */
   readonly bootId: string | undefined;
   /** Registries in this machine's own network that renters' images may come from and go to. */
   readonly allowedRegistries: readonly string[];
@@ -49,7 +49,7 @@ export type ParsedOptions =
   | { readonly ok: false; readonly problem: string };
 
 const MAX_SIMULATED = 10_000;
-/** As many as a hello may name. */
+/** GPUs of one simulated host at most, as many as a hello may name. */
 const MAX_SIMULATED_GPUS = 64;
 const MAX_MBPS = 1_000_000;
 const DEFAULT_SERVER = "http://127.0.0.1:8080";

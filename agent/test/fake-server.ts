@@ -32,7 +32,7 @@ export const TOKEN = "agent-token-for-tests";
 
 /**
  * The control plane's end of the wire, as small as tests need it: it checks the credential and every message, welcomes,
- * pushes the desired set and acknowledges. What it does not do by itself a test does through `peers`.
+ * pushes the desired set and acknowledges. A test does everything else through `peers`.
  */
 export class FakeServer {
   readonly peers: Peer[] = [];
@@ -44,7 +44,7 @@ export class FakeServer {
   leaseMs = 60_000;
   /** While false, reports are read and never answered. */
   acknowledges = true;
-  /** Said in each acknowledgement, when it is set. */
+  /** Heartbeat interval in milliseconds that each acknowledgement names, when set. */
   askedHeartbeatMs: number | undefined;
   /** While false, nobody is welcomed. */
   welcomes = true;
@@ -52,7 +52,7 @@ export class FakeServer {
   servers: ServerList | undefined;
   /** How it proves to agents that it is a server of their installation: with this key, under this address. */
   identity: { readonly key: string; readonly address: string } | undefined;
-  /** While false, nobody is told what is desired: reading it takes long. */
+  /** While false, no agent gets the desired set, as if reading it took long. */
   tells = true;
   #desired: readonly DesiredInstance[] | undefined;
   #version = 0;

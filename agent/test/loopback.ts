@@ -3,8 +3,9 @@ import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as realTime } from "node:timers/promises";
 
 /**
- * A line of its own through the kernel's loopback, which delivers in order: when a byte has come through, so have all bytes
- * that were sent on other lines before. A test with a clock of its own waits for that, however busy the machine is.
+ * A connection of its own through the kernel's loopback, which delivers in order: when a byte has come through, so have
+ * all bytes that were sent on other connections before. A test with a clock of its own waits for that, however busy the
+ * machine is.
  */
 export class Loopback {
   readonly #near: Socket;
@@ -27,7 +28,7 @@ export class Loopback {
     return new Loopback(near, far);
   }
 
-  /** Resolves when everything that was sent before has come, and everybody who reads it had a turn. */
+  /** Resolves when everything that was sent before has come, and all its readers had a turn. */
   async pass(): Promise<void> {
     const arrival = once(this.#far, "data");
     this.#near.write("x");

@@ -172,9 +172,10 @@ async function concludeFacts(pool: pg.Pool, endAt: Date): Promise<void> {
 type ReadUpTo = Pick<Checkpoint, "nextTransferId" | "nextLineId" | "transferCount" | "lineCount">;
 
 /**
- * What an audit of everything before this day (UTC) would have left, without the audit, which takes minutes for each million
- * lines: where each contract is charged up to, and what was moved. The checksums, which an ordinary audit does not read, are
- * left out. Only for instances that have one run and were charged for every hour.
+ * Stores the checkpoint that an audit of everything before this day (UTC) would have left, without the audit, which
+ * takes minutes for each million charge lines: the moment up to which each contract is charged, and the sums of
+ * transfers. The checksums, which an ordinary audit does not read, are left out. Only for instances that have one run
+ * and were charged for every hour.
  */
 export async function checkpointUnread(
   database: Database,

@@ -13,7 +13,7 @@ const HOST = /^[A-Za-z0-9:][A-Za-z0-9.:_-]*$/;
 export type SshAddress = { readonly host: string; readonly port: number };
 
 /**
- * Where SSH answers: at the instance's own port 22 when its host maps one, else through the proxy of the server,
+ * The address at which SSH answers: the instance's own port 22 when its host maps one, else the proxy of the server,
  * where Jupyter has the first port of a pair and SSH the second. Undefined while there is neither.
  */
 export function sshAddressOf(instance: Reachable): SshAddress | undefined {

@@ -69,8 +69,8 @@ describe("two renters on a machine with two GPUs", () => {
       return JSON.parse(await by.told("rent", String(await find()), ...what)).new_contract;
     });
   /**
-   * What each instance ran, at the price of each of its runs, is what it was charged; and it ran no longer than from when
-   * it had its devices to when its host said that it had stopped.
+   * Checks that each instance was charged for the time of each of its runs at that run's price, and that it ran no
+   * longer than it had its devices, up to its host's report that it had stopped.
    */
   const checkCharges = (by: Renter, prices: Readonly<Record<number, readonly number[]>>) =>
     until("the last charge", async () => {

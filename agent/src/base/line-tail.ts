@@ -26,7 +26,7 @@ export class LineTail {
     if (from < data.length) this.#extend(stream, data.subarray(from));
   }
 
-  /** The kept lines, each with its end; what has no end yet counts as a line too. */
+  /** The kept lines, each with a line end; text after the last line end counts as a line too. */
   text(): string {
     for (const stream of [...this.#open.keys()]) this.#close(stream);
     return this.#lines.slice(this.#first).join("");
@@ -37,7 +37,7 @@ export class LineTail {
     // A copy, since the piece shares memory with the whole chunk that it came in.
     parts.push(Buffer.from(data));
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
-    // A line beyond the limit keeps its end, as the whole does.
+    // The last bytes of a line beyond the limit are kept, like the last lines of the whole text.
     if (bytes > 2 * this.#limits.limitBytes) {
       parts.splice(0, parts.length, Buffer.concat(parts).subarray(-this.#limits.limitBytes));
     }

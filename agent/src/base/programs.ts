@@ -4,7 +4,9 @@ import type { Clock } from "./clock.ts";
 /** `code` is 127 when there is no such program, and 124 when it took too long. */
 export type Ran = { readonly code: number; readonly output: string };
 
-/** Runs a program of the system to its end, or gives it up after `timeoutMs`; `output` is what it said on both streams. */
+/**
+ * Runs a program of the system to its end, or gives it up after `timeoutMs`; `output` is the text of both its streams.
+ */
 export type RunProgram = (
   program: string,
   args: readonly string[],
@@ -16,11 +18,14 @@ export type RunProgram = (
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const OUTPUT_LIMIT_BYTES = 16_384;
 
-/** One that hangs in the kernel cannot be killed: it is left behind, and its caller goes on. */
+/**
+ * Makes the function that runs programs. A program that hangs in the kernel cannot be killed: it is left behind, and
+ * its caller goes on.
+ */
 export function programRunner(clock: Clock): RunProgram {
   return async (program, args, timeoutMs, input) => {
     const child = spawn(program, [...args], { stdio: ["pipe", "pipe", "pipe"], env: { PATH, LC_ALL: "C" } });
-    // One that ends without reading says by its code what became of it.
+    // A program may end without reading its input; its exit code tells the outcome.
     child.stdin.on("error", () => undefined);
     child.stdin.end(input);
     const parts: Buffer[] = [];

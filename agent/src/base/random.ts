@@ -1,5 +1,5 @@
 /**
- * A small seeded generator (the mulberry32 recurrence) for what must be the same after a restart: the shape of a
+ * A small seeded generator (the mulberry32 recurrence) for values that must be the same after a restart: the shape of a
  * simulated machine. Not for secrets.
  */
 export function seededRandom(seed: string): () => number {

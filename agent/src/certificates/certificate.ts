@@ -41,7 +41,7 @@ const SERIAL_BYTES = 16;
 const SHA256_PREFIX = Buffer.from("3031300d060960864801650304020105000420", "hex");
 
 /**
- * Certificates for what instances serve over HTTPS, `/etc/instance.crt` and `.key` in the container: signed by the control
+ * Certificates with which instances serve HTTPS, `/etc/instance.crt` and `.key` in the container: signed by the control
  * plane, or by themselves when it does not sign. Each instance keeps its own for as long as the agent runs.
  */
 export class Certificates {
@@ -64,8 +64,9 @@ export class Certificates {
   }
 
   /**
-   * The next certificate of an instance for the key that it has: what serves with the key needs the new certificate alone.
-   * Throws when the server signs none, and for a key that it would not sign. The key may be the renter's own.
+   * The next certificate of an instance for the key that it has, so that programs that serve with the key only need the
+   * new certificate. Throws when the server signs none, and for a key that it would not sign. The key may be the
+   * renter's own.
    */
   async renewCertificate(instanceId: number, keyPem: string): Promise<string> {
     const key = createPrivateKey(keyPem);

@@ -21,7 +21,8 @@ export async function checkDisks(input: {
 }
 
 /**
- * The engine must see the agent's mounts: in a service with mounts of its own, disks would not be held to their size.
+ * The problem of an engine that does not see the agent's mounts, on which disks would not be held to their size;
+ * undefined when it sees them, or when that is unknown.
  */
 async function findForeignMounts(): Promise<string | undefined> {
   for (const file of ENGINE_PID_FILES) {

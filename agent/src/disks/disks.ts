@@ -26,7 +26,7 @@ export type OpenDisk = {
   readonly writeFile: (name: string, content: string) => Promise<string>;
 };
 
-/** The disks of one host: one for each instance, and the volumes. Everything may be repeated, after any interruption. */
+/** The disks of one host: one for each instance, and the volumes. Every call may be repeated after any interruption. */
 export type Disks = {
   /**
    * Makes (or finds) and mounts the disk of an instance. `volumeDirectory` makes folders for the image's own volumes;
@@ -42,7 +42,10 @@ export type Disks = {
    * kept. Due before every start: a reboot, and a restart of the engine, take the mount away.
    */
   attachLayer(instanceId: number, layerDirectory: string): Promise<Result<void>>;
-  /** Due before the container is removed, or the engine deletes what it wrote. */
+  /**
+   * Takes the container's layer away from its folder. Due before the container is removed, or the engine deletes the
+   * renter's files.
+   */
   detachLayer(instanceId: number, layerDirectory: string): Promise<Result<void>>;
   /** Unmounts and deletes; succeeds when there is none. */
   remove(instanceId: number): Promise<Result<void>>;

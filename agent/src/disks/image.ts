@@ -24,7 +24,9 @@ const CHECK_TIMEOUT_MS = 900_000;
 /** Exit codes of the check: up to the first all errors were repaired, from there to the second some could not be. */
 const MENDED_CODE = 2;
 const DAMAGED_CODE_MAX = 15;
-/** The kernel may show a mount for a moment to a container that is just starting. */
+/**
+ * Looks at an unmounted image until it is released: a container that is just starting may hold its mount for a moment.
+ */
 const RELEASE_ATTEMPTS = 100;
 const RELEASE_ATTEMPT_MS = 50;
 
@@ -130,7 +132,7 @@ export async function usedBytesOf(mountPoint: string): Promise<number | undefine
   return (blocks - bfree) * bsize;
 }
 
-/** A folder on another file system than the one above it. */
+/** True for a folder on another file system than the folder above it. */
 export async function isMounted(mountPoint: string): Promise<boolean> {
   const [here, above] = await Promise.all(
     [mountPoint, dirname(mountPoint)].map((path) => stat(path).catch(ignoreMissing)),

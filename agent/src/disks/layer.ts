@@ -5,10 +5,10 @@ import { exists, ignoreMissing, lastLine, type ImageTools } from "./image.ts";
 import { readMounts, type MountEntry } from "./mount-table.ts";
 
 /**
- * How a container's writes come to lie on its disk. The engine (overlay2) keeps them in a folder `diff` within a folder
- * of the container, beside `work` and two small files about the layers below. That folder is copied onto the disk before
- * the first start, and the copy is mounted over the original. The engine goes on as if nothing had happened, and its
- * writes end where the disk ends.
+ * A container's writes lie on the disk of its instance. The engine (overlay2) keeps them in a folder `diff` within a
+ * folder of the container, beside `work` and two small files about the layers below. That folder is copied onto the
+ * disk before the first start, and the copy is mounted over the original. The engine notices nothing, and its writes
+ * end where the disk ends.
  */
 
 const MOUNT_TIMEOUT_MS = 60_000;

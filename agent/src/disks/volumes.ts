@@ -33,9 +33,9 @@ export type VolumesInput = {
 };
 
 /**
- * The volumes of one host. It keeps no list of its own: images, mounts and, for what lies on network disks, a note per
- * volume are the facts. A local volume that nobody mentions stays as it is; a network volume that nobody mentions is let
- * go, so that another host can have it, with its data.
+ * The volumes of one host. It keeps no list of its own: images, mounts and, for network volumes, a note for each are
+ * the facts. A local volume that is not in the desired set stays as it is; a network volume that is not in it is
+ * released, so that another host can have it, with its data.
  */
 export class Volumes {
   readonly #input: VolumesInput;
@@ -81,7 +81,7 @@ export class Volumes {
     return { volumeId, state: "present", usedBytes: result.value, message: "" };
   }
 
-  /** Returns how many bytes are in use. */
+  /** Makes and mounts one volume; returns the bytes in use. */
   async #provide({ volumeId, sizeBytes, networkDirectory }: DesiredVolume): Promise<Result<number>> {
     const { tools } = this.#input;
     const mountPoint = this.#mountPoint(volumeId);

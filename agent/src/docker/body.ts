@@ -1,7 +1,7 @@
 import type { ContainerSpec, PortBinding } from "../engine/engine.ts";
 
 /**
- * What a tenant's root may do in its own container: Docker's default set without making device nodes, raw sockets,
+ * Capabilities of a tenant's root in its own container: Docker's default set without making device nodes, raw sockets,
  * file capabilities (void under no-new-privileges) and writing to the host's audit log.
  */
 const CAPABILITIES = [

@@ -1,5 +1,5 @@
-// A host of its own (network namespace, Docker Engine, agent) to which things happen: its engine restarts, its line is
-// cut, its agent is killed at any moment.
+// A host of its own (network namespace, Docker Engine, agent) under faults: its engine restarts, its connection is cut,
+// its agent is killed at any moment.
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -139,7 +139,7 @@ describe("a host to which things happen", () => {
       server.desire([step]);
       for (const ms of kills) {
         await until("a sign of life", () => (server.peers.at(-1)?.reports.length ?? 0) > 0);
-        // Not to wait for anything: this is the moment at which it dies.
+        // The delay waits for nothing: it is the moment at which the agent is killed.
         await delay(ms);
         await agent.kill("SIGKILL");
         agent.spawn();

@@ -30,7 +30,10 @@ type InspectedExec = {
   readonly containerId: string;
 };
 
-/** The engine closes the output a moment before it knows the exit code, and knows the process a moment after its start. */
+/**
+ * Time between two looks at a program: the engine closes the output a moment before it knows the exit code, and knows
+ * the process a moment after its start.
+ */
 const LOOK_EVERY_MS = 20;
 const LOOKS = 250;
 const KILLED = 137;
@@ -174,8 +177,8 @@ async function killProcess(context: ExecContext, execId: string): Promise<void> 
 }
 
 /**
- * The number means something else when the agent does not see the engine's processes, and may be somebody else's by
- * now: only what is in the container's own control group is killed.
+ * True for a process in the container's own control group: only such a process is killed, since the number means
+ * another process when the agent does not see the engine's processes, or when it is used again.
  */
 async function isInContainer(pid: number, containerId: string): Promise<boolean> {
   const groups = await readFile(`/proc/${pid}/cgroup`, "utf8").catch(() => "");

@@ -13,7 +13,7 @@ export class JsonLines {
     for (const line of lines) this.#emit(line);
   }
 
-  /** The stream is over: a last line may come without its end. */
+  /** Ends the stream; its last line may come without a line end. */
   end(): void {
     this.#emit(this.#rest);
     this.#rest = "";
@@ -25,7 +25,7 @@ export class JsonLines {
     try {
       value = JSON.parse(line);
     } catch {
-      // Half a line of a broken connection; the end of the stream says the rest.
+      // Half a line of a broken connection, which the end of the stream reports.
       return;
     }
     this.#onValue(value);

@@ -3,7 +3,7 @@ import { LineTail } from "../base/line-tail.ts";
 import type { DockerConnection } from "./connection.ts";
 import { createFrameReader } from "../engine/frames.ts";
 
-/** Reads the output of a container's main process line by line, so that memory is used for what is kept alone. */
+/** Reads the output of a container's main process line by line, so that memory holds only the lines that are kept. */
 export async function readLogs(connection: DockerConnection, id: string, request: LogRequest): Promise<Result<string>> {
   const tail = request.filter === "" ? String(request.tailLines) : "all";
   const query = { stdout: "true", stderr: "true", tail };

@@ -2,8 +2,9 @@ import { succeed, type NetworkSpec, type Result } from "../engine/engine.ts";
 import type { Call } from "./connection.ts";
 
 /**
- * Makes a bridge network on which containers do not see each other. Its containers have no IPv6: what the firewall says
- * of them is then said once. A network of the name that is there already is taken as it is; its name is ours alone. Returns what the engine says of it.
+ * Makes a bridge network on which containers do not see each other. Its containers have no IPv6, so that only IPv4 needs
+ * rules for each destination. A network that has the name already is taken as it is, since only the agent uses the name.
+ * Returns the engine's description of it.
  */
 export async function provideNetwork(
   call: (call: Call) => Promise<Result<unknown>>,

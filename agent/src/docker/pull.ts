@@ -69,7 +69,7 @@ export async function pushImage(connection: DockerConnection, request: PullReque
     method: "POST",
     path: `/images/${repository.split("/").map(encodeURIComponent).join("/")}/push`,
     query: { tag },
-    // Without credentials of its own the engine still wants to be told so.
+    // The engine requires credentials for a push, so a push without any has empty ones.
     auth: request.auth ?? { username: "", password: "", serveraddress: "" },
     signal: request.signal,
   });

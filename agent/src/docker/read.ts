@@ -115,7 +115,7 @@ function readNetwork(settings: Static<typeof Inspected>["NetworkSettings"]): Con
   return namespacePath === "" || ipAddress === "" ? null : { ipAddress, namespacePath };
 }
 
-/** Null where the engine does not say it, of networks of special drivers. */
+/** The IPv4 gateway and subnet of a network; null for a network without, as with special drivers. */
 export function readNetworkAddress(value: unknown): NetworkAddress | null {
   if (!network.Check(value)) return null;
   const found = value.IPAM.Config.find(({ Subnet = "", Gateway = "" }) => isCidr(Subnet) && isIP(Gateway) === 4);

@@ -45,7 +45,7 @@ export type RegistryAuth = { readonly username: string; readonly password: strin
 
 export type Mount = { readonly source: string; readonly target: string; readonly isReadOnly: boolean };
 
-/** All that a container is made with. Null entrypoint and command keep those of the image. */
+/** Everything that a container is made with. Null entrypoint and command keep those of the image. */
 export type ContainerSpec = {
   readonly name: string;
   readonly image: string;
@@ -151,8 +151,8 @@ export type PullRequest = {
 };
 
 /**
- * `container`: something happened to it. `lost`: the engine tells nothing any more, perhaps since it stops. `resync`:
- * events may have been missed, list everything again.
+ * `container`: it has changed. `lost`: no more events come, perhaps because the engine stops. `resync`: events may have
+ * been missed, list everything again.
  */
 export type EngineEvent = { readonly kind: "container"; readonly id: string } | { readonly kind: "lost" | "resync" };
 

@@ -1,8 +1,8 @@
 import type { EngineFailure, Failed, Fault } from "./engine.ts";
 
 /**
- * What the engine says of users, programs and settings that work on no host. They are tried first, since what a renter
- * named may hold the other words.
+ * Words of the engine about users, programs and settings that work on no host. They are tried first, since names that a
+ * renter chose may hold the other words.
  */
 const IMAGE_WORDS: readonly RegExp[] = [
   /\bunable to find (?:user|group) /,
@@ -42,8 +42,8 @@ const RENTERS_DISK = /\/merged\b|\brootfs\b/;
 const PORT_WORDS = /\b(?:port is already allocated|address already in use)\b/;
 
 /**
- * Whose fault it is that a container could not be made or started; undefined where it could be either. When in doubt
- * nobody is blamed: no renter should take a host off the market by what it names things.
+ * The fault of a container that could not be made or started: of the host or the image; undefined where it could be
+ * either. When in doubt nobody is blamed, so that no renter takes a host off the market by the names that they choose.
  */
 export function faultOf(failure: EngineFailure): Fault | undefined {
   if (failure.fault !== undefined) return failure.fault;

@@ -1,4 +1,4 @@
-/** A piece of what a program without a terminal wrote. */
+/** A piece of the output of a program without a terminal. */
 export type Frame = { readonly isStderr: boolean; readonly data: Buffer };
 
 const HEADER_BYTES = 8;

@@ -21,7 +21,7 @@ export type NoticeDependencies = {
   readonly log: Log;
   /** Eviction notices that an earlier process of this boot noted. */
   readonly noted: TakenNotices;
-  /** The run of an instance is over now: look what is to be done. */
+  /** Called when the run of an instance ends under its notice: the plan is to be made again. */
   readonly onDue: () => void;
 };
 
@@ -31,7 +31,7 @@ type Round = {
   readonly generation: number;
   readonly ended: AbortController;
   taken: TakenNotice;
-  /** The newest telling: one waits for the other. */
+  /** The newest writing of the notice inside the container; each waits for the one before. */
   telling: Promise<boolean>;
 };
 
@@ -42,9 +42,9 @@ const TELL_AGAIN_MS = 1_000;
 const OUTPUT_LIMIT_BYTES = 4_096;
 
 /**
- * Tells containers under an eviction notice and lets them go: writes the file and starts the address inside the container,
- * sends the signal or runs the renter's checkpoint command, and says when the run is over. All that a container does
- * about it takes a bounded time and none of the host's own.
+ * Tells containers about their eviction notice until their run is over: writes the file and starts the address inside
+ * the container, sends the signal or runs the renter's checkpoint command, and reports the end of the run. Work inside
+ * a container has a time limit and holds up nothing of the host.
  */
 export class NoticeKeeper {
   readonly #deps: NoticeDependencies;
@@ -54,7 +54,7 @@ export class NoticeKeeper {
   #takenNotices: TakenNotices;
   /** Orders by instance; undefined until the server has sent them. */
   #orders: ReadonlyMap<number, DesiredInstance> | undefined;
-  /** Instances that may stay after all. */
+  /** Instances whose notice was taken back while they run, so that its files inside have to be removed. */
   readonly #relieved = new Set<number>();
 
   constructor(deps: NoticeDependencies) {
@@ -245,7 +245,10 @@ function isSame(a: TakenNotice, b: TakenNotice): boolean {
   return a.reason === b.reason && a.message === b.message && a.endsAtMs === b.endsAtMs;
 }
 
-/** How the renter's own process is told: the platform script ends with the container, so it only passes the word on. */
+/**
+ * The signal that tells the renter's own process: the platform script passes on a signal of its own, since the
+ * container would end with it.
+ */
 function signalOf(command: LaunchCommand, { container }: OwnContainer): SignalName | undefined {
   if (command.mode === "entrypoint") return "SIGTERM";
   return container.labels[LABEL_NOTICE_SIGNAL] === "SIGUSR1" ? "SIGUSR1" : undefined;

@@ -59,7 +59,7 @@ $b setsid $b httpd -f -p 127.0.0.1:${ADDRESS_PORT} -h "$place/.address" -c "$pla
 echo $word
 `;
 
-/** Takes everything back: what the renter's own program printed stays. */
+/** Removes the notice's files and ends its address; the output of the renter's checkpoint command stays. */
 const HUSH = `${PLACES}
 $b ps -o pid,args | while read -r pid args; do
   case "$args" in "$b httpd -f -p 127.0.0.1:${ADDRESS_PORT} "*) quiet kill "$pid" ;; esac

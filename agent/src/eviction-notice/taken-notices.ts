@@ -27,8 +27,8 @@ export function recallNotices(notes: Notes | undefined, bootId: string): TakenNo
 }
 
 /**
- * Takes what a new set of orders says of notices. Of several ends of one generation the earliest counts; an order without
- * a notice takes it back, unless the run is over.
+ * Applies the notices of a new set of orders. Of several ends of one generation the earliest counts; an order without a
+ * notice takes it back, unless the run is over.
  */
 export function takeNotices(before: TakenNotices, orders: Iterable<DesiredInstance>, at: Moment): TakenNotices {
   const takenNotices = new Map<number, TakenNotice>();
@@ -57,7 +57,7 @@ export function endNotices(
   input: {
     readonly monotonicMs: number;
     readonly containers: Iterable<OwnContainer>;
-    /** Instances at which something is being done: what does not run yet may be about to. */
+    /** True for an instance with a job under way: a container that does not run may be about to. */
     readonly isBusy: (instanceId: number) => boolean;
   },
 ): TakenNotices {

@@ -6,10 +6,10 @@ import { followKernelLog } from "./kernel-log.ts";
 import { nvidiaSmi } from "./tool.ts";
 import type { GpuAccess } from "./watch.ts";
 
-/** For hosts whose GPUs are invented. */
+/** GPU access of simulated hosts, which have no real GPUs. */
 export const noGpuAccess: GpuAccess = { tool: null, kernelLog: () => () => undefined, faults: forgetfulFaults };
 
-/** To the GPUs of this machine, whether it has any or not. */
+/** Access to the GPUs of this machine, whether it has any or not. */
 export function realGpuAccess(input: {
   readonly stateDir: string;
   readonly clock: Clock;

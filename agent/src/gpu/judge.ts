@@ -4,7 +4,10 @@ import type { Xid } from "./xid.ts";
 
 /** Looks in a row for which the board's own protection slows it down, before that is more than a warm moment. */
 export const HOT_LOOKS = 4;
-/** The same for the driver's gentler limit: air-cooled boards touch it under any long load, so it has to go on. */
+/**
+ * Looks in a row for which the driver's gentler limit slows it down: more of them, since air-cooled boards touch it
+ * under any long load.
+ */
 export const WARM_LOOKS = 30;
 /** Looks in a row, all of them under load, with a slower bus than this board had before. */
 export const LINK_LOOKS = 12;
@@ -101,7 +104,7 @@ function withoutSample(history: GpuHistory, condition: Condition): GpuHistory {
   return { ...history, ...streaks, isSeen: true, condition, utilizationPercent: null, temperatureC: null };
 }
 
-/** Another driver tells other things of the same board. */
+/** The history without facts that depend on the driver: another one reports other columns of the same board. */
 function forgetDriver(history: GpuHistory): GpuHistory {
   return { ...history, told: new Set(), bestGen: 0, bestWidth: 0, bestMemory: 0 };
 }
@@ -109,7 +112,8 @@ function forgetDriver(history: GpuHistory): GpuHistory {
 function judgeSample(history: GpuHistory, sample: GpuSample): GpuHistory {
   const grown = grow(history, sample);
   const condition = findCondition(grown, history.told, sample);
-  // Heat is told once, with the temperature of its beginning: each degree would be news to the whole market.
+  // Heat is reported once, with the temperature of its beginning: otherwise each degree would be a change on the
+  // market.
   const isSameHeat = condition?.kind === "heat" && grown.condition?.kind === "heat";
   if (condition) return { ...grown, condition: isSameHeat ? grown.condition : condition, cleanLooks: 0 };
   if (grown.condition === null) return grown;

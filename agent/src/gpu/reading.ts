@@ -1,6 +1,6 @@
 /**
- * What one cell of the tool's table says. `absent` is telemetry that this board, or its present mode, does not have:
- * no fault. `unreadable` is telemetry that should be there: a GPU that cannot tell how it is does not count as well.
+ * The content of one cell of the tool's table. `absent` is telemetry that this board, or its present mode, does not
+ * have: no fault. `unreadable` is telemetry that should be there: a GPU without it does not count as healthy.
  */
 export type Reading =
   | { readonly kind: "value"; readonly text: string }
@@ -18,14 +18,14 @@ export function readCell(cell: string): Reading {
   return { kind: "value", text };
 }
 
-/** The same for a cell that can only hold a number. */
+/** The reading of a cell that can only hold a number; any other text is unreadable. */
 export function readNumberCell(cell: string): Reading {
   const reading = readCell(cell);
   const isNumber = reading.kind !== "value" || /^-?\d+(\.\d+)?$/.test(reading.text);
   return isNumber ? reading : { kind: "unreadable", text: bare(cell) };
 }
 
-/** The same for a cell that can only hold one of some words. */
+/** The reading of a cell that can only hold one of the words; any other text is unreadable. */
 export function readWordCell(cell: string, words: readonly string[]): Reading {
   const reading = readCell(cell);
   const isWord = reading.kind !== "value" || words.includes(reading.text);

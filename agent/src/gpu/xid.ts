@@ -103,8 +103,8 @@ const APPLICATION: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * What an event means for the market. A code that no table knows is noted: it comes from a driver newer than this list,
- * whose telemetry then tells whether the GPU is well. So is 92, a high rate of errors that all were corrected.
+ * The class of an event. A code that no table knows is `noted`: it comes from a driver newer than this list, whose
+ * telemetry then tells whether the GPU is well. So is 92, a high rate of errors that all were corrected.
  */
 export function classifyXid({ code, text }: Xid): XidClass {
   const meaning = FATAL[code];

@@ -43,5 +43,5 @@ export async function resolveByHost(name: string): Promise<readonly string[]> {
   return found.map(({ address }) => address);
 }
 
-/** For simulated hosts, which connect to no registry. */
+/** The gate of simulated hosts, which connect to no registry. */
 export const noRegistries: RefuseRegistry = () => Promise.resolve(undefined);

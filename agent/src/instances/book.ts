@@ -11,8 +11,8 @@ const REBOOTED = "the host was rebooted";
 const ENGINE_SHUTDOWN_MS = 20_000;
 
 /**
- * What is known of this host's containers: which there are, why those that ended did, what they used. It is rebuilt from
- * labels and names; only what nobody else remembers comes from the notes of an earlier process.
+ * The known facts of this host's containers: their list, the reasons of ends, the use of resources. It is rebuilt from
+ * labels and names; only facts that nobody else remembers come from the notes of an earlier process.
  */
 export class ContainerBook {
   readonly meters: Meters;
@@ -175,8 +175,8 @@ export class ContainerBook {
   }
 
   /**
-   * Of what ended with the power the engine says that it ended when it looked again: what an agent saw of it last is all
-   * that is known to have run.
+   * Counts the time of a run, except of one that ended with the power: its end, by the engine, is the time at which the
+   * engine looked again, so that only the time that an agent has seen counts.
    */
   #count(own: OwnContainer): void {
     const { id, phase } = own.container;
@@ -185,7 +185,7 @@ export class ContainerBook {
   }
 
   /**
-   * Whether this run began after the last note that was written before the boot. It ended with the power, as far as
+   * True for a run that began after the last note that was written before the boot: it ended with the power, as far as
    * anybody knows.
    */
   #isUnseen({ container, hasBegun }: OwnContainer): boolean {

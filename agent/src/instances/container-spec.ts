@@ -38,7 +38,9 @@ export type Provision = {
 };
 
 const MILLIS_PER_CORE = 1000;
-/** By which workers and the command line in a container find the server; an order that has them knows better. */
+/**
+ * Variables by which workers and the command line in a container find the server; values of the order take precedence.
+ */
 const SERVER_VARIABLES = ["REPORT_ADDR", "VAST_API_URL"] as const;
 const SSH_PORT = 22;
 

@@ -5,8 +5,8 @@ import type { Door, SshService } from "../ssh/service.ts";
 type Keys = ReadonlyMap<number, readonly string[]>;
 
 /**
- * Where the SSH server lets renters in: every running container whose keys are known. `keys` are those of the newest
- * orders, or those noted before a restart of the agent, so that renters get in while the control plane is away.
+ * The doors of the SSH server: every running container whose keys are known. `keys` are those of the newest orders, or
+ * those noted before a restart of the agent, so that renters get in while the control plane is away.
  */
 function doorsOf(containers: Iterable<OwnContainer>, keys: Keys): readonly Door[] {
   const doors: Door[] = [];

@@ -14,9 +14,9 @@ import type { SshService } from "../ssh/service.ts";
 export type HostSettings = {
   readonly spec: SpecContext;
   readonly portRange: PortRange;
-  /** How long a process may take to end after a polite signal. */
+  /** Milliseconds that a process may take to end after the stop signal. */
   readonly stopGraceMs: number;
-  /** How long a process may take to end after a lost lease: the machine may be sold again soon. */
+  /** Milliseconds that a process may take to end after a lost lease: the machine may be sold again soon. */
   readonly leaseGraceMs: number;
   /** Folders that every container sees beside its own files. */
   readonly commonMounts: readonly Mount[];

@@ -9,9 +9,9 @@ export const LABEL_HOST = "berth.host_key";
 export const LABEL_INSTANCE = "berth.instance_id";
 /** The generation at creation, used when somebody has renamed the container by hand. */
 export const LABEL_GENERATION = "berth.generation";
-/** GPUs the container was made with, by a comma: for people who look at what runs. */
+/** GPUs the container was made with, separated by commas: for people who list containers. */
 export const LABEL_GPUS = "berth.gpu_uuids";
-/** Digest of what is fixed at creation (`recipe.ts`). */
+/** Digest of everything that is fixed at creation (`recipe.ts`). */
 export const LABEL_RECIPE = "berth.recipe";
 /** The order's revision: a container of an older one goes, and its disk with it. */
 export const LABEL_REVISION = "berth.revision";

@@ -57,10 +57,10 @@ export type JobContext = {
   readonly onChange: (urgency: "state" | "progress") => void;
 };
 
-/** Says what the job is at, for the reports sent while it lasts. */
+/** Shows the present step of a job, for the reports sent while it lasts. */
 export type Show = (state: Activity["state"], text: string) => void;
 
-/** As many as a renter may ask for; those that an image adds on top of its order are left out beyond it. */
+/** Ports of a container at most, as many as a renter may ask for; ports that the image adds beyond it are left out. */
 const MAX_PORTS = 64;
 
 /** Pulls what is missing and makes the container on its disk, without starting it. */
@@ -134,7 +134,7 @@ async function provide(
   const volumes = await mountsOf(context, order);
   if (!volumes.ok) return volumes;
   const taken = new Set(order.mounts.map((mount) => mount.mountPath));
-  // In order of their paths, so that the same image finds the same folders again.
+  // Sorted by path, so that the same image finds the same folders again.
   const targets = facts.volumes.filter((target) => !taken.has(target)).toSorted();
   const imageVolumes = await Promise.all(
     targets.map(async (target, index) => ({ target, directory: await disk.volumeDirectory(index) })),
@@ -144,7 +144,10 @@ async function provide(
   return succeed({ image, imageId: facts.id, network, relayUrl, mounts, imageVolumes });
 }
 
-/** For what a notebook server says over HTTPS. A disk that is full keeps the certificate of the container before. */
+/**
+ * Mounts of the certificate with which a notebook server serves HTTPS. A full disk keeps the certificate of the earlier
+ * container.
+ */
 async function certificateMounts(
   context: JobContext,
   { instanceId, command }: DesiredInstance,
@@ -192,7 +195,10 @@ async function settleIn(context: JobContext, order: DesiredInstance, id: string)
   return succeed(undefined);
 }
 
-/** Also after a reboot of the host, when nothing is mounted. */
+/**
+ * Opens the disk of an instance and puts the container's layer on it, also after a reboot of the host, when nothing is
+ * mounted.
+ */
 export async function attachDisk(
   context: Pick<JobContext, "disks" | "engine">,
   order: DesiredInstance,

@@ -9,8 +9,8 @@ const Count = Type.Number({ minimum: 0 });
 const Counters = Type.Object({ running_ms: Count, received_bytes: Count, sent_bytes: Count });
 
 /**
- * What an agent would like to remember over its own restart. These are notes, not truth: without them it still adopts
- * every container from its labels; it then may undercount traffic, and give a lease its full length once more.
+ * Facts that an agent remembers over its own restart. It works without them: it adopts every container from its labels,
+ * but may then undercount traffic, and give a lease its full length once more.
  */
 const StoredNotes = Type.Object({
   boot_id: Type.String(),

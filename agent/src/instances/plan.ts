@@ -34,8 +34,8 @@ export type PlanInput = {
 };
 
 /**
- * What is to be done so that the containers become what is desired; at most one action for each container. Applied
- * again and again it converges: over a converged state it returns nothing (`plan.prop.test.ts`).
+ * The actions that bring the containers to the desired set, at most one for each container. Applied again and again
+ * they converge: for a converged state there are none (`plan.prop.test.ts`).
  */
 export function plan(input: PlanInput): Action[] {
   if (input.orders === undefined) return input.isLeaseLive ? [] : stopRunning(input.containers);

@@ -13,7 +13,7 @@ type Entry = Setback & {
   readonly ordered: DesiredInstance["run"] | undefined;
 };
 
-/** Attempts that did not succeed, by instance: what to tell about them, and when to try again. */
+/** Attempts that did not succeed, by instance: their messages, and the times of the next attempts. */
 export class Setbacks {
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -54,7 +54,7 @@ export class Setbacks {
     this.#entries.clear();
   }
 
-  /** Forgets what belongs to orders that are no longer given. */
+  /** Forgets the setbacks of orders that are no longer given. */
   keepOnly(orders: ReadonlyMap<number, DesiredInstance>): void {
     for (const [instanceId, entry] of this.#entries) {
       const order = orders.get(instanceId);

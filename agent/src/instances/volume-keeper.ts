@@ -1,7 +1,7 @@
 import type { DesiredVolume, ObservedVolume } from "../wire/messages.ts";
 import type { Disks } from "../disks/index.ts";
 
-/** Brings the volumes of one host to what is desired, one look at a time, and remembers what was seen. */
+/** Brings the volumes of one host to the desired set, one look at a time, and remembers the last look. */
 export class VolumeKeeper {
   readonly #disks: Disks;
   readonly #onChange: () => void;
@@ -24,7 +24,7 @@ export class VolumeKeeper {
     this.look();
   }
 
-  /** Looks again: after a while, so that what did not work out is tried again. */
+  /** Looks again when a while has passed, so that a failed volume is tried again. */
   look(): void {
     if (this.#desired === undefined) return;
     this.#isDue = true;
@@ -33,7 +33,7 @@ export class VolumeKeeper {
     });
   }
 
-  /** Resolves when what was desired at the call has been looked at. */
+  /** Resolves when the volumes that were desired at the call have been looked at. */
   async settled(): Promise<void> {
     await this.#running;
   }

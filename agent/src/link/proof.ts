@@ -6,13 +6,13 @@ import { writeDurably } from "../base/durable-file.ts";
  * copies of one agent it tells which is the original, so it is on the disk before the session that gave it counts.
  */
 export type ProofStore = {
-  /** Empty when there is none. */
+  /** The kept proof; empty when there is none. */
   load(): string;
   /** False when it cannot be stored: then the one before has to stay good. */
   keep(proof: string): boolean;
 };
 
-/** For agents that the control plane asks for no proof. */
+/** The store of agents that the control plane asks for no proof. */
 export const noProof: ProofStore = { load: () => "", keep: () => true };
 
 export function fileProof(path: string, onFailure: (cause: unknown) => void): ProofStore {

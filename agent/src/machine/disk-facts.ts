@@ -11,7 +11,7 @@ export type DiskFacts = {
   readonly mbPerS: number;
 };
 
-/** Kept for images, logs and the system: a full disk stops everybody. */
+/** Part of the disk that is kept for images, logs and the system: a full disk stops everybody. */
 const RESERVE_SHARE = 0.1;
 const RESERVE_LIMIT_BYTES = 20e9;
 /** Folders of renters' disks and volumes in the state folder; they are sparse files. */
@@ -138,7 +138,7 @@ async function measureDisk(path: string, clock: Clock): Promise<number> {
   }
 }
 
-/** The runtime has it, and the types of Node.js do not tell. */
+/** The runtime has this class, although the types of Node.js lack it. */
 declare const WebAssembly: {
   readonly Memory: new (size: { readonly initial: number }) => { readonly buffer: ArrayBuffer };
 };

@@ -14,7 +14,7 @@ export type FingerprintFacts = {
   readonly hostname: string;
 };
 
-/** Ids of boards that were never given a number of their own. */
+/** Placeholders that boards have in place of an id of their own. */
 const MEANS_NOTHING = /^(|0+|f+|none|default string|not specified|to be filled by o\.?e\.?m\.?|system serial number)$/i;
 
 /**
@@ -31,8 +31,8 @@ export function fingerprintOf(facts: FingerprintFacts): string {
 }
 
 /**
- * Reads the facts below `root`. `isRoot` says whether to look at what only root may read: an agent that sometimes runs
- * as root and sometimes not would otherwise be two machines.
+ * Reads the facts below `root`, and with `isRoot` those that only root may read: an agent that sometimes runs as root
+ * and sometimes not would otherwise be two machines.
  */
 export function readFingerprintFacts({ root, isRoot }: { root: string; isRoot: boolean }): FingerprintFacts {
   const dmi = (name: string) => (isRoot ? readFirst(join(root, "sys/class/dmi/id", name)) : "");

@@ -84,8 +84,8 @@ const MEMORY_RESERVE_SHARE = 0.05;
 const [MEMORY_RESERVE_LEAST_BYTES, MEMORY_RESERVE_MOST_BYTES] = [0.75e9, 8e9];
 
 /**
- * What renters may be promised. A limit of the agent's control group counts; 0 or something larger than the memory is
- * none.
+ * Memory in bytes that renters may be promised. A limit of the agent's control group counts; 0, or more than the
+ * memory, is no limit.
  */
 export function usableMemory(totalBytes: number, limitBytes: number): number {
   const whole = limitBytes > 0 ? Math.min(totalBytes, limitBytes) : totalBytes;

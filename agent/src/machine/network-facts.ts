@@ -44,7 +44,10 @@ export async function linkMbps(): Promise<number> {
   return parseLinkSpeed(await readText(`/sys/class/net/${name}/speed`));
 }
 
-/** Virtual interfaces say -1, or nothing at all. */
+/**
+ * The speed that an interface reports, in megabits per second; the plain speed for virtual ones, which report -1 or
+ * nothing.
+ */
 export function parseLinkSpeed(text: string): number {
   const mbps = Number(text.trim());
   return Number.isFinite(mbps) && mbps > 0 ? mbps : UNKNOWN_LINK_MBPS;

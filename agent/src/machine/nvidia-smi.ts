@@ -49,8 +49,8 @@ export function parseGpuQuery(text: string): NvidiaGpus {
 }
 
 /**
- * What the active links of each GPU carry in both directions together, by uuid, in GB/s: the tool tells the rate of one
- * direction of each link. A GPU without such links, or with none that is active, has none.
+ * The rate of each GPU's active links in both directions together, by uuid, in GB/s: the tool prints the rate of one
+ * direction of each link. A GPU without active links has no entry.
  */
 export function parseNvlinks(text: string): ReadonlyMap<string, number> {
   const rates = new Map<string, number>();
@@ -68,7 +68,9 @@ export function parseCudaVersion(text: string): number {
   return number(/CUDA (?:UMD )?Version:\s*(\d+\.\d+)/.exec(text)?.[1]);
 }
 
-/** The tool prints `[N/A]` for what a board does not tell. */
+/**
+ * A positive number that the tool printed; 0 for anything else, such as `[N/A]` for a fact that a board does not tell.
+ */
 function number(text: string | undefined): number {
   const value = Number(text);
   return Number.isFinite(value) && value > 0 ? value : 0;

@@ -19,7 +19,7 @@ export type Network = {
   remove(): Promise<void>;
 };
 
-/** For engines whose containers have no network. */
+/** The network of engines whose containers have none. */
 export const noNetwork: Network = {
   provide: () => Promise.resolve(succeed(null)),
   refresh: () => Promise.resolve(),

@@ -31,8 +31,8 @@ export type RuleInput = {
 };
 
 /**
- * Where the internet is not: networks of the host's operator, the metadata services of clouds, multicast and reserved
- * space (RFC 1918, 3927, 5737 excepted, 5771, 6598, 6890).
+ * Networks that are not the internet: those of the host's operator, the metadata services of clouds, multicast and
+ * reserved space (RFC 1918, 3927, 5737 excepted, 5771, 6598, 6890).
  */
 const PRIVATE_NETWORKS = [
   "0.0.0.0/8",
@@ -49,9 +49,9 @@ const PRIVATE_NETWORKS = [
 const CONNECTION = "-m conntrack --ctstate";
 
 /**
- * What containers of this network may reach, as input of `iptables-restore --noflush`, which replaces the two chains at
- * once: the internet; the host's own addresses only at renters' ports and at the relay; other containers, the host's
- * local networks and metadata addresses not at all. Answers to connections from outside pass.
+ * Rules for the reach of this network's containers, as input of `iptables-restore --noflush`, which replaces the two
+ * chains at once: the internet; the host's own addresses only at renters' ports and at the relay; other containers, the
+ * host's local networks and metadata addresses not at all. Answers to connections from outside pass.
  */
 export function ipv4Rules({ names, portRange, resolvers, relay }: RuleInput): string {
   const { bridge, input, forward } = names;

@@ -26,7 +26,7 @@ import { simulateProgram } from "./programs.ts";
 const CREATE_MS = 20;
 const START_MS = 80;
 const STOP_MS = 30;
-/** An idle service is still talked to: what a running container receives and sends for each second. */
+/** Bytes that a running container receives and sends for each second, since even an idle service has traffic. */
 const RECEIVED_BYTES_PER_S = 20_000;
 const SENT_BYTES_PER_S = 5_000;
 const CPU_PERCENT = 12.5;

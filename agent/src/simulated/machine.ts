@@ -54,7 +54,7 @@ function inventBoard({ boards, disks }: Kind, gpuCount: number, random: () => nu
 }
 
 function inventLine({ inetMbps, uploadShare, staticIpShare, places }: Kind, random: () => number) {
-  // As many lines between 100 and 200 as between 1,000 and 2,000.
+  // As many uplinks between 100 and 200 as between 1,000 and 2,000.
   const down = inetMbps.least * (inetMbps.most / inetMbps.least) ** random();
   return {
     inetDownMbps: Math.round(down),
@@ -95,7 +95,7 @@ function inventGpu(hostKey: string, name: string, index: number): GpuFacts {
   };
 }
 
-/** One of these, as often as its weight says. */
+/** Picks one of the choices, with a probability in proportion to its weight. */
 function pick<T>(choices: readonly Weighted<T>[], random: () => number): T {
   let left = random() * choices.reduce((sum, [weight]) => sum + weight, 0);
   const chosen = choices.find(([weight]) => (left -= weight) < 0) ?? choices.at(-1);

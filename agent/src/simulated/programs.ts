@@ -6,9 +6,9 @@ const KILLED = 137;
 const ENDLESS_LINE = Buffer.from(`${"simulated ".repeat(100)}\n`);
 
 /**
- * What a program does in a container that has no files: names such as `exit-3` steer it as image tags do. `exit-<n>`
- * prints `out` and `err` on its two streams and ends with that code, `endless` prints for ever, `forever` waits. What a
- * notice asks for is done at once.
+ * Runs a program in a container that has no files: names such as `exit-3` steer it as image tags do. `exit-<n>` prints
+ * `out` and `err` on its two streams and ends with that code, `endless` prints for ever, `forever` waits. Scripts of an
+ * eviction notice end at once.
  */
 export function simulateProgram(argv: readonly string[]): Program {
   const name = argv[0] ?? "";

@@ -127,7 +127,7 @@ export class Door {
     return true;
   }
 
-  /** Through the control plane. */
+  /** Takes a stream that came through the control plane; false when there is no room. */
   admitTunnel(stream: Duplex): boolean {
     const ends = { address: "127.0.0.1", port: 0, ownAddress: "127.0.0.1", ownPort: INSIDE_PORT };
     return this.admit(stream, TUNNEL, ends);

@@ -114,7 +114,7 @@ async function connectByName(place: ProgramPlace, channel: ServerChannel, host: 
   }
 }
 
-/** An empty address is every one; a name but `localhost` is nobody's business. */
+/** The addresses to listen on: every one for an empty address or `*`; undefined for a name other than `localhost`. */
 function listenAddresses(address: string): readonly string[] | undefined {
   if (address === "localhost") return LOOPBACK;
   if (address === "" || address === "*") return ["0.0.0.0"];

@@ -10,7 +10,7 @@ export type ExecPlace = {
   readonly execId: string;
 };
 
-/** How long a program may take from the engine's "started" to its process. */
+/** Looks for the process of a program that the engine calls started. */
 const PID_ATTEMPTS = 100;
 const PID_WAIT_MS = 50;
 /** Place of the terminal's foreground group among the fields behind the program's name in /proc/PID/stat. */

@@ -1,4 +1,4 @@
-/** Between the SSH process and its helper in a container's network. A socket travels with some of the messages. */
+/** Messages between the SSH process and its helper in a container's network. A socket travels with some of them. */
 export type NamespaceOrder =
   | { readonly kind: "connect"; readonly id: number; readonly host: string; readonly port: number }
   | { readonly kind: "listen"; readonly id: number; readonly host: string; readonly port: number }

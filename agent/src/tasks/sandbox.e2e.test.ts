@@ -185,7 +185,7 @@ describe("the sandbox for files that nobody trusts", () => {
     for (let attempt = 0; attempt < 96; attempt += 1) {
       const opened = await sandbox.open({ kind: "folder", directory, isReadOnly: true }, ["sleep", "86400"]);
       assert.ok(opened.ok);
-      // Not to wait for anything: this is the moment at which it dies.
+      // The delay waits for nothing: it is the moment at which the program is killed.
       await delay(attempt % 12);
       opened.value.kill();
       assert.deepEqual(await opened.value.ended, { ok: true, value: 137 });

@@ -65,7 +65,10 @@ type Deps = {
   readonly recorder: ReportRecorder;
 };
 
-/** Means of the agents' gateway. Thousands of agents come back at once: what they need is done in batches. */
+/**
+ * The gateway's ports to the rest of the server. Thousands of agents come back at once, so their requests are done in
+ * batches.
+ */
 export function agentPorts(deps: Deps): AgentPorts {
   const { database, clock, log, leaseMs, serverId, proofs, encryption, recorder } = deps;
   const admit = inBatches((arrivals: readonly Arrival[]) =>

@@ -105,9 +105,9 @@ export type AppDependencies = {
   readonly secret: Buffer;
   readonly limits: Limits;
   readonly trustedProxies: TrustedProxies;
-  /** How long a host may be cut off before it stops its instances. */
+  /** Milliseconds for which a host may be cut off before it stops its instances. */
   readonly leaseMs?: number;
-  /** The longest time that a report without news may wait to be stored with others; none unless given. */
+  /** Milliseconds that a report without news may wait to be stored with others; none unless given. */
   readonly gatherMs?: number;
   /** Access to instances through this server: the address to listen on, and the name to tell. */
   readonly proxy: { readonly bindHost: string; readonly publicHost: string };
@@ -228,7 +228,7 @@ type Parts = AppDependencies & {
   readonly notificationParts: ReturnType<typeof createNotificationParts>;
 };
 
-/** Every operation, with what it needs beyond the database. */
+/** Registers every operation with its services. */
 function registerRoutes(http: HttpScope, parts: Parts): void {
   const { database, clock, log, secret, random, encryption, loops } = parts;
   const { identities, ipHistory, offers, desk, poster, gateway, search } = parts;
@@ -289,7 +289,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   registerDocs(http);
 }
 
-/** Endpoints, their workers, and the way of requests to them. */
+/** Registers the routes of endpoints, of their workers, and of requests to them. */
 function endpointSideRoutes(http: HttpScope, parts: Parts): void {
   const { database, clock, random, secret, encryption, desk, search, routers, identities, ipHistory } = parts;
   const keyOf = instanceKeyMaker(secret);
@@ -316,7 +316,7 @@ function endpointSideRoutes(http: HttpScope, parts: Parts): void {
   deploymentRoutes(http, { desk, encryption, search, random, secret });
 }
 
-/** Machines, and the disks and volumes that are on them. */
+/** Registers the routes of machines, and of the disks and volumes that are on them. */
 function hostSideRoutes(http: HttpScope, { encryption, random, secret, space }: Parts): void {
   certificateRoutes(http, { encryption });
   hostRoutes(http, { random, secret });

@@ -23,11 +23,14 @@ export type Config = {
   readonly logLevel: string;
   readonly limits: Limits;
   readonly trustedProxies: TrustedProxies;
-  /** How long a host may be cut off from the server before it stops its instances and the server may sell it again. */
+  /**
+   * Milliseconds for which a host may be cut off from the server before it stops its instances and the server may sell
+   * it again.
+   */
   readonly leaseMs: number;
-  /** The time after an eviction notice in which an instance runs on to save its work. */
+  /** Milliseconds after an eviction notice in which an instance runs on to save its work. */
   readonly noticeMs: number;
-  /** The time that a displaced instance waits before it resumes, and for which a resumed one is spared by other bids. */
+  /** Milliseconds that an evicted instance waits before it resumes, and for which no other bid evicts a resumed one. */
   readonly minSliceMs: number;
   /** Ports of this machine that lead to instances without ports of their own; undefined turns the proxy off. */
   readonly proxyPorts: { readonly first: number; readonly last: number } | undefined;
@@ -41,13 +44,19 @@ export type Config = {
   readonly internalUrl: string | undefined;
   /** Addresses of this server as agents are told them; an empty list leaves each agent at the server that it joined. */
   readonly agentAddresses: readonly string[];
-  /** The secret of this database is lost: go on with another one, without the texts that the lost one encrypted. */
+  /**
+   * True to go on with another secret, after that of this database was lost, without the texts that the lost one
+   * encrypted.
+   */
   readonly isSecretReplaced: boolean;
-  /** Make the settings of this start those of all servers of this database, although others run with different ones. */
+  /**
+   * True to make the settings of this start those of all servers of this database, although others run with different
+   * ones.
+   */
   readonly areSettingsReplaced: boolean;
-  /** Make a new administrator's key; the one before dies. */
+  /** True to make a new administrator's key; the one before stops working. */
   readonly isAdminKeyReplaced: boolean;
-  /** The most that hosts may ask for traffic and storage. */
+  /** The highest prices that hosts may ask for traffic and storage. */
   readonly priceCeilings: PriceCeilings;
   /** The most that traffic of an instance may cost while its renter has set no limit. */
   readonly trafficRules: TrafficRules;
@@ -60,7 +69,7 @@ export type Config = {
   readonly notifications: {
     /** The mail server for notifications, and their sender's address; undefined sends no mail. */
     readonly mail: { readonly smtpUrl: string; readonly from: string } | undefined;
-    /** Webhooks may be called on this network, and without TLS. */
+    /** True when webhooks may be called on this network, and without TLS. */
     readonly isPrivateAllowed: boolean;
   };
 };
@@ -185,7 +194,10 @@ function readSeller(environment: Readonly<Record<string, string | undefined>>): 
   };
 }
 
-/** `{"DE": {"percent": 19, "name": "VAT"}, "FR": {"percent": 20, "reverse_charge": true}, "*": {"percent": 0}}` */
+/**
+ * A tax table such as `{"DE": {"percent": 19, "name": "VAT"}, "FR": {"percent": 20, "reverse_charge": true}, "*":
+ * {"percent": 0}}`.
+ */
 function readTaxTable(text: string | undefined): TaxTable {
   if (text === undefined || text === "") return UNNAMED_SELLER.taxTable;
   let parsed: unknown;
@@ -336,7 +348,10 @@ function readLogLevel(text: string): string {
   throw new ConfigError(`BERTH_LOG_LEVEL must be one of ${LOG_LEVELS.join(", ")}, not "${text}"`);
 }
 
-/** `{"default": {"per_second": 20, "burst": 60}, "api.instance.create": {…}}`; what is not named keeps its default. */
+/**
+ * Limits such as `{"default": {"per_second": 20, "burst": 60}, "api.instance.create": {…}}`; operations that it does
+ * not name keep their defaults.
+ */
 function readLimits(text: string | undefined): Limits {
   if (text === undefined || text === "") return DEFAULT_LIMITS;
   let parsed: unknown;

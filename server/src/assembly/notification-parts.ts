@@ -20,11 +20,11 @@ import {
 } from "../domains/notifications/index.ts";
 import type { Loop } from "../base/loop-driver.ts";
 
-/** How notifications leave this installation. */
+/** The settings with which notifications leave this installation. */
 export type NotificationSettings = {
   /** The mail server's settings; undefined when none is set up. */
   readonly mail?: MailSettings | undefined;
-  /** Webhooks may be called on this network, and without TLS. */
+  /** True when webhooks may be called on this network, and without TLS. */
   readonly isPrivateAllowed?: boolean;
   /** Resolves receivers; by DNS when absent, or as this machine does where private addresses may be called. */
   readonly resolve?: Resolve;

@@ -3,7 +3,7 @@ import { disconnectServers, disconnectUnowned, type AgentGateway } from "../doma
 import { takeBackConnections } from "../domains/supply/hosts/index.ts";
 import type { ServerPorts, ThisServer } from "../domains/servers/index.ts";
 
-/** A connection that no server has and on which nothing came for so long is over. */
+/** Milliseconds without a message after which a connection that no server has counts as ended. */
 const UNOWNED_MS = 180_000;
 
 type Means = {

@@ -50,8 +50,8 @@ export type StartedServer = {
 type Means = { readonly database: Database; readonly clock: Clock; readonly log: Log };
 
 /**
- * Enters this process among the servers of its database, which it must fit, and makes sure of the administrator, with
- * money to try the market, and of the credential of this server's own agent. What other servers have is left alone.
+ * Adds this process to the servers of its database, whose settings it must share. Makes sure of the administrator, with
+ * credit to try the market, and of the credential of this server's own agent; those of other servers stay.
  */
 export async function startServer(config: Config, { database, clock, log }: Means): Promise<StartedServer> {
   const keyFile = path.join(config.dataDir, "admin.key");
@@ -94,7 +94,7 @@ type Entry = {
   readonly description: ServerDescription;
   readonly secret: Buffer;
   readonly hasKeyFile: boolean;
-  /** The data directory is from before servers had names. */
+  /** True for a data directory from before servers had names. */
   readonly isOld: boolean;
 };
 

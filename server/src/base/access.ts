@@ -38,15 +38,15 @@ const INSTANCE_KEY_OPERATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What it may do to what its instance works for: the code of its deployment. No parameter says which that is, so the
- * handlers of these look it up and refuse every other (`api.deployment.download`).
+ * Operations that the key inside a container may call on the deployment that its instance works for. No parameter names
+ * the deployment, so the handlers of these look it up and refuse every other (`api.deployment.download`).
  */
 const WORKPLACE_OPERATIONS: ReadonlySet<string> = new Set(["api.deployment.download"]);
 
 /** The parameters of one part of a request: its path, its query or its body. */
 export type Parameters = Readonly<Record<string, unknown>>;
 
-/** A part of a request as parameters; what is no object has none. */
+/** A part of a request as parameters; anything but an object has none. */
 export function asParameters(part: unknown): Parameters {
   return typeof part === "object" && part !== null && !Array.isArray(part) ? (part as Parameters) : {};
 }
@@ -81,8 +81,8 @@ function categoriesOf(permission: PermissionCategory, { alsoNeeds }: RouteAccess
 }
 
 /**
- * Whether the parameters of this call stay within the key's constraints. Undefined means yes. A parameter that comes in
- * several parts of the request must satisfy them in each: which part a handler reads cannot matter then.
+ * The refusal of a call whose parameters leave the key's constraints; undefined when they stay within. A parameter that
+ * comes in several parts of the request must satisfy them in each: which part a handler reads cannot matter then.
  */
 export function refuseParameters(
   identity: Identity,
@@ -121,7 +121,10 @@ function valuesOf(name: string, parts: readonly Parameters[]): readonly unknown[
   return parts.flatMap((part) => (Object.hasOwn(part, name) ? [part[name]] : []));
 }
 
-/** An absent parameter satisfies nothing: what a key was narrowed to must be said, so that a default cannot widen it. */
+/**
+ * The constraint that the parameters break, in words; undefined when they break none. An absent parameter satisfies no
+ * constraint: a call must name the values that its key is limited to, so that a default cannot widen it.
+ */
 function findBroken(constraints: Constraints, parts: readonly Parameters[]): string | undefined {
   for (const [name, comparisons] of Object.entries(constraints)) {
     const values = valuesOf(name, parts);

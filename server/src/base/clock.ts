@@ -2,7 +2,7 @@
 export type Clock = {
   /** A number per process: only moments of one clock compare to the millisecond. Undefined where nobody compares. */
   readonly id?: number;
-  /** Wall time, for what people and other systems see. */
+  /** Wall time, for times that people and other systems see. */
   now(): Date;
   /** Milliseconds that never go back, for measuring how long something took. */
   monotonicMs(): number;

@@ -119,7 +119,7 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** A process's own memory of how far the chain went: what the database cannot be made to forget. */
+/** A process's own memory of how far the chain went, which a change of the database cannot undo. */
 export class FactWitness {
   private newest: FactHead;
   private kept: bigint;

@@ -67,8 +67,8 @@ export function roundHalfUp(amount: bigint, unitNanos: bigint): bigint {
 }
 
 /**
- * Rounds parts to multiples of a unit such that they add up to their total, rounded half up. Each is rounded down, and what
- * is then missing goes, one unit each, to those that lost most by it; of equals the first comes first.
+ * Rounds parts to multiples of a unit such that they add up to their total, rounded half up. Each is rounded down, and
+ * the missing units go, one each, to the parts that lost most; of equals the first comes first.
  */
 export function roundToSum(parts: readonly bigint[], unitNanos: bigint): readonly bigint[] {
   const total = parts.reduce((sum, part) => sum + part, 0n);
@@ -76,8 +76,8 @@ export function roundToSum(parts: readonly bigint[], unitNanos: bigint): readonl
 }
 
 /**
- * The same for a total that was rounded already, as that of a part that has parts itself. It has to be the true one,
- * rounded up or down.
+ * Rounds parts as `roundToSum` does, to a total that was rounded already, such as that of a part that has parts itself.
+ * It has to be the true total, rounded up or down.
  */
 export function roundToTotal(parts: readonly bigint[], unitNanos: bigint, totalNanos: bigint): readonly bigint[] {
   const floors = parts.map((part) => floorDiv(part, unitNanos) * unitNanos);

@@ -1,7 +1,7 @@
 import { invalid } from "./errors.ts";
 import { formatDollars, type Nanos } from "./money.ts";
 
-/** The most that hosts may ask, set by the operator (docs/listing.md, Ceilings). */
+/** The highest prices that hosts may ask, set by the operator (docs/listing.md, Ceilings). */
 export type PriceCeilings = { readonly trafficNanosPerGb: Nanos; readonly storageNanosPerGbMonth: Nanos };
 
 /** Throws `invalid` naming the field and the ceiling when a GB of traffic costs more than the operator allows. */

@@ -34,8 +34,8 @@ const globalIpv6 = new BlockList();
 globalIpv6.addSubnet(...GLOBAL_IPV6, "ipv6");
 
 /**
- * Whether anybody on the internet could reach this address, so that to call it tells a user nothing of the network that
- * this server stands in. What is no address is not public.
+ * True for an address that anybody on the internet could reach, so that to call it tells a user nothing of the server's
+ * own network. A text that is no address is not public.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !refused.check(address, "ipv4");

@@ -13,8 +13,8 @@ const RUNTIME_VARIABLES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether container runtimes read this variable to decide which devices and driver parts to hand in. Which GPUs an
- * instance has is decided by its lease alone, so the renter's word for them counts nowhere.
+ * True for a variable that container runtimes read to decide which devices and driver parts to hand in. An instance has
+ * the GPUs of its GPU grants alone, so a renter's value of such a variable counts nowhere.
  */
 export function isRuntimeVariable(name: string): boolean {
   return RUNTIME_VARIABLES.has(name) || name.startsWith("NVIDIA_REQUIRE_");

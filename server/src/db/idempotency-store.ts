@@ -3,7 +3,7 @@ import type { ApiKeyId } from "../base/ids.ts";
 import { invariant } from "../base/invariant.ts";
 import { RunAgain, type Reader, type Tx } from "./transaction.ts";
 
-/** A request that its sender may repeat: the key, what exactly was asked, and the encryption of its answer. */
+/** A request that its sender may repeat: the key, the digest of the request, and the encryption of its answer. */
 export type Repeatable = {
   readonly apiKeyId: ApiKeyId;
   readonly key: string;

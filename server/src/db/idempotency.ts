@@ -31,8 +31,8 @@ type Repeatably = { readonly repeatable: Repeatable | undefined };
 type Outcomes<Request, Answer> = ReadonlyMap<Request, Answer | AppError>;
 
 /**
- * `once` for a batch: `work` does those that were not answered before, each key once, and what it answers is stored with
- * its effect. A refused request leaves nothing behind and may be tried again.
+ * `once` for a batch: `work` does the requests that were not answered before, each key once, and its answers are stored
+ * with the effects. A refused request leaves nothing behind and may be tried again.
  */
 export async function onceEach<Request extends Repeatably, Answer>(
   tx: Tx,

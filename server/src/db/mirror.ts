@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { ChannelHandler } from "./listener.ts";
 
-/** Keys read by one set of statements, and taken in between two requests. */
+/** Keys that one set of statements reads, whose rows are applied between two requests. */
 const KEYS_PER_READ = 250;
 const RETRY_MS = 500;
 
@@ -11,9 +11,9 @@ export type MirrorDependencies<Key> = {
   readonly log: Log;
   /** The name of the mirrored rows in a log line. */
   readonly name: string;
-  /** Every key that there is to read, and every one that is held. */
+  /** All keys in the database, and all keys in memory. */
   readonly listAll: () => Promise<Iterable<Key>>;
-  /** Takes in what the database says of these now. */
+  /** Reads the present rows of these keys into memory. */
   readonly read: (keys: readonly Key[]) => Promise<void>;
 };
 

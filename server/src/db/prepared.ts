@@ -8,7 +8,7 @@ const PREPARED_MAX = 250;
 const REMEMBERED_MAX = 2_000;
 const TEXT_LENGTH_MAX = 6_000;
 
-/** Decides which statements are worth preparing and what they are called; the same for all connections of a pool. */
+/** Chooses the statements that are worth preparing, and their names; the same for all connections of a pool. */
 export class StatementNames {
   private readonly names = new Map<string, string>();
   private readonly sightings = new Map<string, number>();

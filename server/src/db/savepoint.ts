@@ -3,8 +3,8 @@ import type { Fact } from "../base/facts.ts";
 import type { Tx } from "./transaction.ts";
 
 /**
- * Runs `work` as a part of the transaction: its failure undoes what it wrote itself and leaves the rest usable. What the
- * part wanted to do after the commit is forgotten with it, and so are its facts.
+ * Runs `work` as a part of the transaction: its failure undoes the part's own writes and leaves the rest usable. The
+ * part's effects after the commit and its facts are forgotten as well.
  */
 export async function inSavepoint<T>(tx: Tx, work: (part: Tx) => Promise<T>): Promise<T> {
   const effects: (() => void)[] = [];

@@ -18,7 +18,9 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
 
 /** SQLSTATE classes of a server that is away, restarting, full or out of something; the statement was not carried out. */
 const TROUBLE_CLASSES = ["08", "53", "58"];
-/** Shut down by an operator, a crashed neighbour, not started yet, or read only since it is a standby. */
+/**
+ * States of a server that was shut down by an operator, lost a process, has not started yet, or is a read-only standby.
+ */
 const TROUBLE_STATES = ["57P01", "57P02", "57P03", "25006"];
 /** The operating system's error codes for a socket to a server that is away. */
 const SOCKET_CODES = [

@@ -17,11 +17,11 @@ export type Tx = {
   readonly clockId: number | undefined;
   /** Runs after the commit, in order; never when the transaction is rolled back. For waking loops and telling agents. */
   readonly afterCommit: (effect: () => void) => void;
-  /** Whose request the transaction serves; undefined for loops. */
+  /** The requester and the request that the transaction serves; undefined for loops. */
   readonly origin: Origin | undefined;
   /** Keeps a fact for the chain: all facts of the transaction become one link right before the commit. */
   readonly noteFact: (fact: Fact) => void;
-  /** Stands in a fact for a text that should not be repeated there. */
+  /** The digest that stands in a fact for a text that should not be repeated there. */
   readonly digest: (text: string) => string;
 };
 
@@ -73,7 +73,7 @@ export async function withTransaction<T>(
   }
 }
 
-/** Carries what a rehearsal came to out of the transaction that is taken back. */
+/** Carries the result of a rehearsal out of the transaction that is rolled back. */
 class Rehearsed<T> extends Error {
   override readonly name = "Rehearsed";
   readonly result: T;
@@ -84,7 +84,9 @@ class Rehearsed<T> extends Error {
   }
 }
 
-/** Runs `work` as `withTransaction` does, and takes everything back: what would come of it, without that it happens. */
+/**
+ * Runs `work` as `withTransaction` does, rolls everything back, and returns the result that the work would have had.
+ */
 export async function rehearse<T>(database: Database, clock: Clock, work: (tx: Tx) => Promise<T>): Promise<T> {
   let taken: Rehearsed<T> | undefined;
   try {

@@ -9,7 +9,9 @@ export type BodyRule = BudgetRule & {
   readonly timeoutMs: number;
 };
 
-/** Anybody may send these, so they are short and few. Workers of a large endpoint share the address of their host. */
+/**
+ * The rule for callers without a key, so short and small. Workers of a large endpoint share the address of their host.
+ */
 const PUBLIC: BodyRule = { timeoutMs: 10_000, callerBytesMax: 16 * 1_048_576, totalBytesMax: 64 * 1_048_576 };
 /** Callers with a valid key, counted by account. */
 const KNOWN: BodyRule = { timeoutMs: 60_000, callerBytesMax: 32 * 1_048_576, totalBytesMax: 256 * 1_048_576 };

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 
 /**
- * Where the caller reached this server, such as `https://berth.example.com`: the beginning of addresses that it is to
- * follow. What a proxy says of it counts only where proxies are trusted, which the framework sees to.
+ * The address at which the caller reached this server, such as `https://berth.example.com`: the beginning of addresses
+ * in answers. The word of a proxy for it counts only where proxies are trusted, which the framework checks.
  */
 export function originOf(request: FastifyRequest): string {
   const named = `${request.protocol}://${request.host}`;

@@ -7,7 +7,7 @@ export type Limits = Readonly<Record<LimitName, Limit>> & {
   readonly operations: Readonly<Record<string, Limit>>;
 };
 
-/** Ordinary clients never meet these; what makes keys and moves money is tighter. */
+/** Limits that ordinary clients never meet; operations that make keys or move money have tighter ones. */
 export const DEFAULT_LIMITS: Limits = {
   default: { perSecond: 20, burst: 60 },
   keys: { perSecond: 5, burst: 30 },
@@ -18,7 +18,7 @@ export const DEFAULT_LIMITS: Limits = {
     // Answered from memory; each request to an endpoint asks once, and all of a service's may come from one address.
     "api.route.request": { perSecond: 20_000, burst: 40_000 },
     "api.endpoint.complete": { perSecond: 2_000, burst: 4_000 },
-    // Thousands of workers may come through one address, and what they say is looked at in memory first.
+    // Thousands of workers may come through one address, and their reports are checked in memory first.
     "api.worker.report": { perSecond: 5_000, burst: 20_000 },
     "api.worker.finish": { perSecond: 5_000, burst: 20_000 },
     // A text that is always the same; one container of a host must not be able to keep it from the others.
@@ -30,7 +30,7 @@ export const DEFAULT_LIMITS: Limits = {
   },
 };
 
-/** Wrong keys are counted per address, so that guessing is slow and a mistaken script still learns what is wrong. */
+/** The limit of wrong keys for each address: guessing is slow, and a mistaken script still learns its mistake. */
 export const WRONG_KEY_LIMIT: Limit = { perSecond: 20, burst: 600 };
 
 export type LimitDecision = { readonly allowed: true } | { readonly allowed: false; readonly retryAfterMs: number };

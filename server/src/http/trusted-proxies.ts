@@ -4,8 +4,8 @@ import { plainAddress } from "../base/public-address.ts";
 import { unreachable } from "../base/invariant.ts";
 
 /**
- * Whose word about a client's address is taken: nobody's, that of so many proxies in a row in front of this server, or that
- * of proxies at these addresses. The left-most entry of `X-Forwarded-For` is what the client itself says, and never taken.
+ * The proxies that are trusted about a client's address: none, a number of them in a row in front of this server, or
+ * those at these addresses. The left-most entry of `X-Forwarded-For` comes from the client itself and is never trusted.
  */
 export type TrustedProxies =
   | { readonly kind: "none" }
@@ -36,8 +36,8 @@ function isNetwork(text: string): boolean {
 }
 
 /**
- * Whether the sender at `address` is a proxy whose word is taken; `hop` 0 is the other end of the connection, 1 the sender
- * before it by the last entry of `X-Forwarded-For`, and so on.
+ * True when the sender at `address` is a trusted proxy; `hop` 0 is the other end of the connection, 1 the sender before
+ * it by the last entry of `X-Forwarded-For`, and so on.
  */
 export type ProxyTrust = (address: string, hop: number) => boolean;
 

@@ -29,7 +29,10 @@ function compile(schema: object, isBody: boolean): Validate {
   };
 }
 
-/** The library cuts `1.5` down to the whole number 1, and takes `true` for it: who says that does not mean number one. */
+/**
+ * Converts a text of a path or query to the type of the schema. The library would cut `1.5` down to 1 and take `true`
+ * for 1, which no caller means.
+ */
 function fromText(typed: TSchema, value: unknown): unknown {
   if (typeof value !== "object" || value === null) return Convert(typed, value);
   const converted = Convert(typed, { ...value });

@@ -168,8 +168,9 @@ function unpaidPay({ people }: Case, books: Books): Broken | undefined {
 }
 
 /**
- * What a dispute takes out of a host's earnings is what its payer, or somebody whom the payer's credit reached, paid there, and
- * no more than what the payer disputes: nothing once the dispute is won. An honest host keeps what else it has, and owes nothing.
+ * A dispute takes out of a host's earnings at most the payments there of its payer, or of somebody whom the payer's
+ * credit reached, and no more than the payer disputes: nothing once the dispute is won. An honest host keeps its other
+ * earnings, and owes nothing.
  */
 function disputedEarnings(play: Case, books: Books): Broken | undefined {
   const invariant = "A dispute takes from a host at most what the disputed card paid it";

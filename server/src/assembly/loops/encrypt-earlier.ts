@@ -24,8 +24,8 @@ const KINDS = {
 } as const satisfies Readonly<Record<string, EncryptSome>>;
 
 /**
- * Encrypts texts that an earlier version stored in clear. No migration can do that, for SQL has no key. It
- * goes on for as long as a server of an earlier version may still write such rows.
+ * Encrypts texts that an earlier version stored in clear. No migration can do that, since SQL has no key. The loop goes
+ * on for as long as a server of an earlier version may still write such rows.
  */
 export function encryptionLoop(means: {
   readonly database: Database;

@@ -9,8 +9,8 @@ import type { Loop } from "../../base/loop-driver.ts";
 const REASON_LENGTH_MAX = 500;
 
 /**
- * Holds the payouts of hosts that are flagged, or of which no machine was ever verified, until that is over. A hold that an
- * administrator released is not placed again, unless for a newer flag.
+ * Holds the payouts of hosts that are flagged, or of which no machine was ever verified, until the flag is cleared or a
+ * machine is verified. A hold that an administrator released is not placed again, unless for a newer flag.
  */
 export function payoutDoubtLoop({ database, clock }: { readonly database: Database; readonly clock: Clock }): Loop {
   return {

@@ -5,7 +5,10 @@ import { watchProxiedTraffic } from "../../domains/rental/instances/for-assembly
 import type { Loop } from "../../base/loop-driver.ts";
 import type { PortProxy } from "../../proxy/port-proxy.ts";
 
-/** Bytes that a server carried and could not store any more are missing: the sums are lower bounds. */
+/**
+ * Compares the bytes that this server's proxy carried out of containers with their hosts' counts. Bytes that a server
+ * carried and could not store any more are missing: the sums are lower bounds.
+ */
 export function proxiedTrafficLoop({
   database,
   clock,
@@ -17,7 +20,7 @@ export function proxiedTrafficLoop({
 }): Loop {
   return {
     name: "watch-proxied-traffic",
-    description: "Holds the bytes that the proxy carried out of containers against what their hosts count.",
+    description: "Compares the bytes that the proxy carried out of containers with their hosts' counts.",
     everyMs: 60_000,
     run: async () => {
       const sent = proxy.takeSentBytes();

@@ -17,8 +17,9 @@ const GREETING = "SSH-2.0-";
 type Gateway = Pick<AgentGateway, "openTunnel">;
 
 /**
- * Reaches each container that its host says is running, through the host and the SSH server at its door. What a run counts
- * from then on is charged; without that its host's word is good for a minute (`countableMs`).
+ * Connects to each container that its host reports as running, through the host and the SSH server in front of it. The
+ * time of a run is charged from then on; without such a connection a minute of the host's report counts
+ * (`countableMs`).
  */
 export function startEvidenceLoop({
   database,

@@ -32,7 +32,7 @@ export async function settlePassword(
   return password;
 }
 
-/** Writes who may log in and how, and returns the file, for PostgreSQL to read at its start. */
+/** Writes the file of rules for logins, for PostgreSQL to read at its start, and returns its path. */
 export async function writeLoginRules(home: string, account: Account): Promise<string> {
   const file = path.join(home, RULES_FILE);
   await writeFile(file, RULES, { mode: 0o600 });

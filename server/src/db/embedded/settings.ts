@@ -34,7 +34,7 @@ export function settingsArguments({ socketDirectory, rulesFile, isDurable }: Pos
     timezone: "UTC",
     log_timezone: "UTC",
     datestyle: "ISO",
-    // The log holds what happened, never what was written: statements and row details may carry secrets.
+    // The log holds events, never written values: statements and row details may carry secrets.
     logging_collector: "off",
     log_line_prefix: "%m [%p] ",
     log_min_messages: "warning",

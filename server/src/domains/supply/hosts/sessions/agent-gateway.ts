@@ -350,7 +350,7 @@ export class AgentGateway {
   }
 
   /**
-   * Of two agents with one credential that was created by joining, the connected one that answers stays. An agent that
+   * Refuses an agent whose credential, created by joining, a connected agent that answers has already. An agent that
    * reconnects because its old connection is dead takes that one's place.
    */
   private async refuseWhileConnected(credential: Credential, hello: Hello): Promise<void> {

@@ -108,8 +108,9 @@ export function allocate(machine: MachineClaims): Allocation {
 }
 
 /**
- * Of these holders, highest first, those that leave to free `missing` devices: each stays if all below it are enough.
- * So the lowest leave, and none whose devices are not needed. Undefined when all of them together are too few.
+ * The holders that leave to free `missing` devices, out of candidates in order of rank, highest first: each stays if
+ * all below it are enough. So the lowest leave, and none whose devices are not needed. Undefined when all of them
+ * together are too few.
  */
 function cheapestOf(candidates: readonly Holder[], missing: number): readonly Holder[] | undefined {
   let total = sum(candidates);
