@@ -1,7 +1,7 @@
 import { invalid } from "../../../../base/errors.ts";
 
 /** States of an endpoint: the autoscaler acts, pauses, or has all workers stopped. */
-export const ENDPOINT_STATES = ["active", "suspended", "stopped"] as const;
+const ENDPOINT_STATES = ["active", "suspended", "stopped"] as const;
 type EndpointState = (typeof ENDPOINT_STATES)[number];
 
 /** Scaling parameters of an endpoint group. Loads are in units of work per second, times in seconds. */
