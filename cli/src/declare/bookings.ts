@@ -6,7 +6,7 @@ import { parseAmount } from "../parse.ts";
 /** Entries that administrators book by hand. */
 export function declareBookingCommands(program: Command): void {
   const admin = groupOf(program, "admin", "manage users, credit, keys, disks and machines");
-  adminCommand(admin, "take-back", "take earnings back from a host, below zero where they were paid out")
+  adminCommand(admin, "take-back", "take earnings back from a host, below zero if paid out")
     .argument("<host>", "e-mail address or id of the host")
     .argument("<dollars>", "amount in dollars, at most what the host has earned", parseAmount)
     .requiredOption("--reason <text>", "why; it is on the host's statements")

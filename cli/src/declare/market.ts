@@ -16,7 +16,7 @@ export function declareMarketCommands(program: Command): void {
     .option("--all", "show equal offers one by one")
     .action(async (words, options) => (await import("../commands/offer/search.ts")).search(words, options));
 
-  serverCommand(program, "gpus", "list the GPUs on the market: how many are free, and their prices")
+  serverCommand(program, "gpus", "list the GPUs on the market, with numbers and prices")
     .option("--supply", "for hosts: show how many there are, and how much of them is rented")
     .action(async (options) => (await import("../commands/offer/gpus.ts")).listGpus(options));
 
