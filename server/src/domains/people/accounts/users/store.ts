@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { Freeze } from "../../../../base/identity.ts";
 import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
 import { nanos } from "../../../../base/money.ts";
@@ -124,6 +124,10 @@ export async function findUser(db: Reader, id: UserId): Promise<User | undefined
   const row = await liveUsers(db).where("id", "=", id).executeTakeFirst();
   return row && toUser(row);
 }
+
+/** SQL for other stores: true for a user whose account is not deleted. */
+export const isLiveUser = (id: RawBuilder<unknown>) =>
+  sql<boolean>`exists (select from users where users.id = ${id} and users.deleted_at is null)`;
 
 /**
  * The live users who claim an address, given in lower case as all are stored; the one who has proven it comes first.

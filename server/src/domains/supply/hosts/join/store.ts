@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { AgentCredentialId, JoinTokenId, MachineId, UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
+import { isLiveUser } from "../../../people/accounts/for-hosts.ts";
 
 /** Channel that carries the id of a revoked credential at commit. */
 export const REVOKED_CHANNEL = "agent_credential_revoked";
@@ -117,10 +118,9 @@ export async function deleteJoinToken(tx: Tx, userId: UserId, id: JoinTokenId): 
 export async function findJoinTokenForUpdate(tx: Tx, tokenSha256: Buffer): Promise<JoinToken | undefined> {
   const row = await tx.db
     .selectFrom("join_tokens")
-    .innerJoin("users", "users.id", "join_tokens.user_id")
-    .select(TOKEN_COLUMNS.map((column) => `join_tokens.${column}` as const))
-    .where("join_tokens.token_sha256", "=", tokenSha256)
-    .where("users.deleted_at", "is", null)
+    .select(TOKEN_COLUMNS)
+    .where("token_sha256", "=", tokenSha256)
+    .where(isLiveUser(sql.ref("join_tokens.user_id")))
     .forUpdate("join_tokens")
     .executeTakeFirst();
   return row && toJoinToken(row);

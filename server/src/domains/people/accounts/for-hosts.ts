@@ -1,0 +1,2 @@
+// Exports that only hosts uses.
+export { isLiveUser } from "./users/store.ts";
