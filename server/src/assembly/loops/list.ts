@@ -19,7 +19,7 @@ import { freezeLoops } from "../../domains/people/freezes/index.ts";
 import { hostLoops, type AgentGateway } from "../../domains/supply/hosts/for-assembly.ts";
 import type { OpenConnections } from "../../domains/supply/hosts/index.ts";
 import { refreshOffers } from "../../domains/supply/market/index.ts";
-import { instanceLoops } from "../../domains/rental/instances/for-assembly.ts";
+import { instanceLoops, rentals } from "../../domains/rental/instances/for-assembly.ts";
 import { ledgerLoops } from "../../domains/money/ledger/index.ts";
 import { chargeDayLoop } from "../../domains/money/charging/for-assembly.ts";
 import { chargingLoops } from "../../domains/money/charging/index.ts";
@@ -90,7 +90,7 @@ export function listLoops(
   return [
     ipHistoryLoop(ipHistory),
     ...endpointLoops({ database, clock }, { routers, autoscaler }),
-    ...hostLoops({ database, clock, refreshOffers }),
+    ...hostLoops({ database, clock, refreshOffers, rentals }),
     ...instanceLoops({ database, clock }),
     ...chargingLoops({ database, clock }),
     chargeDayLoop({ database, clock }),

@@ -23,4 +23,5 @@ export { DESIRED_CHANNEL } from "./store.ts";
 export type { TrafficRules } from "./traffic/rules/traffic-budget.ts";
 export { setTrafficRules } from "./traffic/traffic-store.ts";
 export { countInstancesOf } from "./belongings-store.ts";
+export { rentals } from "./rented-store.ts";
 export { encryptEarlierInstances } from "./settings/encryption-store.ts";

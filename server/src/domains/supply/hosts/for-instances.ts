@@ -12,6 +12,7 @@ export { leaseEnd } from "./service.ts";
 export { listMachinesWithExpiredLease, lockHeardMachines, touchMachines, type HeardMachine } from "./store.ts";
 export { recordFailedStarts, recordUnansweredStarts, type FailedStart } from "./starts/start-service.ts";
 export { recordBegunStarts } from "./starts/start-store.ts";
+export type { RentalsInSql } from "./presence/presence-store.ts";
 export { listUplinks, type Uplink } from "./presence/span-store.ts";
 export { listOperated } from "./trust/store.ts";
 export { flagHost } from "./flags/service.ts";

@@ -3,6 +3,7 @@ import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { Loop, LoopStatus } from "../../../base/loop-driver.ts";
 import { endListings, listEndedListings } from "./terms/listing-end-store.ts";
+import type { RentalsInSql } from "./presence/presence-store.ts";
 import { COUNT_EVERY_MS } from "./presence/rules/presence.ts";
 import { clearRests, deleteOldFacts, listRested } from "./starts/start-store.ts";
 import { notifyMarket } from "./market-channel-store.ts";
@@ -24,17 +25,18 @@ type Deps = {
   readonly database: Database;
   readonly clock: Clock;
   readonly refreshOffers: RefreshOffers;
+  readonly rentals: RentalsInSql;
 };
 
 /** Loops that update presence, reliability and verification of machines, and end listings whose date has come. */
 export function hostLoops(deps: Deps): readonly Loop[] {
-  const { database, clock, refreshOffers } = deps;
+  const { database, clock, refreshOffers, rentals } = deps;
   return [
     {
       name: "count-presence",
       description: "Counts how long machines were online, of the time that they should be.",
       everyMs: COUNT_EVERY_MS,
-      run: async () => ({ machines: await withTransaction(database, clock, accruePresence) }),
+      run: async () => ({ machines: await withTransaction(database, clock, (tx) => accruePresence(tx, rentals)) }),
     },
     {
       name: "rate-machines",
@@ -93,7 +95,7 @@ export function hostLoops(deps: Deps): readonly Loop[] {
 type Work = (tx: Tx, page: { readonly afterId: number; readonly limit: number }) => Promise<Page>;
 
 /** Runs over all machines in transactions of a bounded number of machines. */
-async function eachPage({ database, clock }: Omit<Deps, "refreshOffers">, work: Work): Promise<LoopStatus> {
+async function eachPage({ database, clock }: Pick<Deps, "database" | "clock">, work: Work): Promise<LoopStatus> {
   let changed = 0;
   for (let afterId: number | undefined = 0; afterId !== undefined;) {
     const at = { afterId, limit: MACHINES_PER_PAGE };

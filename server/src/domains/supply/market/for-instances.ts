@@ -8,8 +8,10 @@ export { availableCount, diskBytesOf, freeDevices, shareOf, type MachineState } 
 export { alignOffers, readMachineStates } from "./service.ts";
 export {
   findOffers,
+  firstLiveGrantAt,
   insertGpuGrants,
   insertUsedOffer,
+  liveGrantCount,
   releaseGpuGrants,
   setGpuGrantGenerations,
   setGpuGrantPrice,

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { DeviceId, InstanceId, MachineId, OfferId } from "../../../base/ids.ts";
 import { insertRows, toJsonRows } from "../../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
@@ -34,6 +34,20 @@ export async function listLiveGpuGrants(db: Reader, machineIds?: readonly Machin
     priceNanosPerDeviceHour: row.price_nanos_per_device_hour,
   }));
 }
+
+/** An id in a statement: a column or a parameter. */
+type IdInSql = RawBuilder<unknown>;
+
+/** SQL for other stores: the number of live GPU grants on a machine, of those instances that `isCounted` selects. */
+export const liveGrantCount = (machineId: IdInSql, isCounted: (instanceId: IdInSql) => RawBuilder<boolean>) =>
+  sql<number>`(
+    select count(*) from leases
+    where leases.machine_id = ${machineId} and leases.released_at is null and ${isCounted(sql`leases.instance_id`)}
+  )`;
+
+/** SQL for other stores: the time at which an instance got the first of its live GPU grants; null without any. */
+export const firstLiveGrantAt = (instanceId: IdInSql) =>
+  sql<Date | null>`(select min(granted_at) from leases where instance_id = ${instanceId} and released_at is null)`;
 
 export async function listLiveOffers(db: Reader, machineIds?: readonly MachineId[]): Promise<readonly LiveOffer[]> {
   const rows = await db

@@ -7,6 +7,7 @@ import { ManualClock } from "../../../../../../test/support/manual-clock.ts";
 import { testDatabase, type TestDatabase } from "../../../../../../test/support/database/postgres.ts";
 import type { MachineId } from "../../../../base/ids.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
+import { rentals } from "../../../rental/instances/for-assembly.ts";
 import { insertMaintenance } from "../trust/maintenance-store.ts";
 import { restartPresence } from "./presence-store.ts";
 import { deleteOldFacts } from "../starts/start-store.ts";
@@ -20,7 +21,7 @@ async function market(t: TestContext, start = "2026-01-01T12:00:00Z") {
   const env = await testDatabase(t);
   const clock = new ManualClock(start);
   const run = <T>(work: (tx: Tx) => Promise<T>) => withTransaction(env.database, clock, work);
-  const count = () => run(accruePresence);
+  const count = () => run((tx) => accruePresence(tx, rentals));
   const machine = () => run(async (tx) => aMachine(tx, (await aUser(tx)).id));
   const report = (id: MachineId) => reportReliability(env.database.kysely, id, clock.now());
   /** Lets minutes pass, with a count at the end of each. */

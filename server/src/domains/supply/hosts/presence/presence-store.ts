@@ -1,8 +1,22 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { MachineId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { SETTLE_MS, type DayPart } from "./rules/presence.ts";
 import { firstDayOf, startOfDay, type ReliabilityFacts } from "./rules/reliability.ts";
+
+/** A machine in a statement: the columns of its id and of its host's id. */
+type MachineInSql = { readonly id: RawBuilder<unknown>; readonly hostId: RawBuilder<unknown> };
+
+/**
+ * SQL about rentals of a machine, without those of its own host. Instances, which know hosts, provide it: one statement
+ * counts the presence of all machines.
+ */
+export type RentalsInSql = {
+  /** The number of the machine's devices that renters hold. */
+  readonly rentedDeviceCount: (machine: MachineInSql) => RawBuilder<number>;
+  /** True while a renter has an instance on the machine that is not over. */
+  readonly isRented: (machine: MachineInSql) => RawBuilder<boolean>;
+};
 
 /** A maintenance that was announced less than this before its start counts as an outage. */
 const NOTICE_SECONDS_MIN = 3_600;
@@ -38,7 +52,8 @@ export async function setPresenceClock(tx: Tx, countedUntil: Date): Promise<void
  * the time it was offline, except the time that agents have to reconnect after their server ended. Time before a new
  * connection is unknown: it counts neither way.
  */
-export async function countPresence(tx: Tx, parts: readonly DayPart[]): Promise<number> {
+export async function countPresence(tx: Tx, parts: readonly DayPart[], rentals: RentalsInSql): Promise<number> {
+  const machine = { id: sql`m.id`, hostId: sql`m.host_id` };
   const { rows } = await sql<{ machines: number }>`
     with part as (
       select * from unnest(
@@ -56,10 +71,7 @@ export async function countPresence(tx: Tx, parts: readonly DayPart[]): Promise<
             interval '0', part.until_at - greatest(part.from_at, m.created_at, m.last_seen_at, m.excused_until_at)
           )
         end as offline,
-        case when m.is_connected then 0 else least(1, (
-          select count(*) from leases join instances on instances.id = leases.instance_id
-          where leases.machine_id = m.id and leases.released_at is null and instances.user_id <> m.host_id
-        )::numeric / greatest(1, (
+        case when m.is_connected then 0 else least(1, ${rentals.rentedDeviceCount(machine)}::numeric / greatest(1, (
           select count(*) from devices where devices.machine_id = m.id and devices.is_present
         ))) end as rented_share,
         exists (
@@ -69,9 +81,7 @@ export async function countPresence(tx: Tx, parts: readonly DayPart[]): Promise<
             and planned.created_at <= planned.start_at - make_interval(secs => ${NOTICE_SECONDS_MIN}::double precision)
         ) as is_in_maintenance
       from machines as m cross join part
-      where (m.is_listed and m.offer_end_at > part.from_at) or exists (
-        select from instances where machine_id = m.id and ended_at is null and user_id <> m.host_id
-      )
+      where (m.is_listed and m.offer_end_at > part.from_at) or ${rentals.isRented(machine)}
     ), measured as (
       select id, day, is_in_maintenance, rented_share,
         (extract(epoch from online) * 1000)::bigint as online_ms,

@@ -8,6 +8,7 @@ import { testDatabase } from "../../../../../../test/support/database/postgres.t
 import type { InstanceId, UserId } from "../../../../base/ids.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
 import { refreshOffers } from "../../market/index.ts";
+import { rentals } from "../../../rental/instances/for-assembly.ts";
 import { hostLoops } from "../loops.ts";
 import { recordFailedStarts, recordUnansweredStarts, type FailedStart } from "./start-service.ts";
 import { listRestReasons, recordBegunStarts } from "./start-store.ts";
@@ -55,7 +56,9 @@ async function machineOnTrial(t: TestContext) {
     timeOut: (...starts: FailedStart[]) => within((tx) => recordUnansweredStarts(tx, starts)),
     begin: (...starts: FailedStart[]) => within((tx) => recordBegunStarts(tx, starts)),
     endRests: async () => {
-      const loop = hostLoops({ database: env.database, clock, refreshOffers }).find(({ name }) => name === "end-rests");
+      const loop = hostLoops({ database: env.database, clock, refreshOffers, rentals }).find(
+        ({ name }) => name === "end-rests",
+      );
       assert.ok(loop);
       return loop.run();
     },

@@ -16,6 +16,7 @@ import {
   setPresenceClock,
   setReliability,
   type MachineDay,
+  type RentalsInSql,
 } from "../presence/presence-store.ts";
 import { findMeasuredUplink } from "../uplinks/probe-store.ts";
 import { planPresence } from "../presence/rules/presence.ts";
@@ -27,10 +28,10 @@ import { findCandidate, listCandidates, setTrust, setVerifications, type Candida
 import { checkMachine, decideVerification, type Check, type Verification } from "./rules/verification.ts";
 
 /** Counts presence since the last count; returns the number of machines. */
-export async function accruePresence(tx: Tx): Promise<number> {
+export async function accruePresence(tx: Tx, rentals: RentalsInSql): Promise<number> {
   const plan = planPresence(await lockPresenceClock(tx), tx.now);
   if (plan.kind === "wait") return 0;
-  const counted = plan.kind === "count" ? await countPresence(tx, plan.parts) : 0;
+  const counted = plan.kind === "count" ? await countPresence(tx, plan.parts, rentals) : 0;
   await setPresenceClock(tx, plan.until);
   return counted;
 }
