@@ -4,7 +4,7 @@ import { asId, type UserId } from "../../server/src/base/ids.ts";
 import { nanos } from "../../server/src/base/money.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
 import { creditOf, ISSUANCE, postTransfer } from "../../server/src/domains/money/ledger/index.ts";
-import { findLinkHash, findNextLink } from "../../server/src/domains/money/audit/facts/fact-store.ts";
+import { findLinkHash, findNextLink } from "../../server/src/db/fact-store.ts";
 import {
   insertCheckpoint,
   type Checkpoint,

@@ -1,7 +1,7 @@
 import type { Loop } from "../../../base/loop-driver.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { auditAndCheckpoint, type CheckpointRun } from "./audit-service.ts";
-import { findFactHead, listLinks } from "./facts/fact-store.ts";
+import { findFactHead, listLinks } from "../../../db/fact-store.ts";
 import { recordFinding } from "./findings/finding-store.ts";
 import { reconcile, RECONCILE_EVERY_MS, type ReconcilePorts } from "./findings/reconcile-service.ts";
 

@@ -3,7 +3,7 @@ import type { FactHead } from "../../../base/facts.ts";
 import type { Log } from "../../../base/log.ts";
 import type { HttpScope } from "../../../http/server.ts";
 import { AuditDesk } from "./audit-desk.ts";
-import { findFactHead, listLinks } from "./facts/fact-store.ts";
+import { findFactHead, listLinks } from "../../../db/fact-store.ts";
 import { findLastRun, listFindings } from "./findings/finding-store.ts";
 import { AuditFactsQuery, AuditFactsResponse, AuditQuery, AuditResponse, ReconciliationResponse } from "./schema.ts";
 import { viewAudit, viewFacts, viewReconciliation } from "./views.ts";

@@ -5,7 +5,7 @@ import { findNextEventId } from "../../../people/accounts/for-audit.ts";
 import { findNextTransferId, listTransferChecksums, sumPosted, type ChecksumPart } from "../../ledger/for-audit.ts";
 import { reportOf } from "../checks/contract-audit.ts";
 import { compare, instant, type Tally } from "../rules/difference.ts";
-import { findLinkHash, findNextLink } from "../facts/fact-store.ts";
+import { findLinkHash, findNextLink } from "../../../../db/fact-store.ts";
 import {
   addCheckpointSums,
   insertCheckpoint,

@@ -2,7 +2,7 @@
 import { hashLink, NO_HEAD, type FactHead, type FactSigner } from "../../../../base/facts.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import type { Tally } from "../rules/difference.ts";
-import { countLooseFacts, findFactHead, findLinkHash, listLinks, type ReadLink } from "./fact-store.ts";
+import { countLooseFacts, findFactHead, findLinkHash, listLinks, type ReadLink } from "../../../../db/fact-store.ts";
 
 const LINKS_PER_PAGE = 100;
 const SUBJECTS_NAMED_MAX = 3;

@@ -20,7 +20,7 @@ import {
   listLastFacts,
   type LinkRange,
   type ReadLink,
-} from "./fact-store.ts";
+} from "../../../../db/fact-store.ts";
 import { differenceOf, readFact, saysOf, transferText, whoAndWhen, type ReadFact } from "./rules/fact-rules.ts";
 import { differingBuckets, pairIds } from "../checks/mismatches.ts";
 

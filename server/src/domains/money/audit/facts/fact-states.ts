@@ -6,7 +6,7 @@ import { listStatedCaps } from "../../ledger/for-audit.ts";
 import { listStatedPayoutHolds, listStatedPayouts, payoutsOf } from "../../payments/for-audit.ts";
 import type { FactAudit, FactOrigin } from "./fact-audit-types.ts";
 import { differenceOf, dollarsText, readFact, valueText, whoAndWhen, type ReadFact } from "./rules/fact-rules.ts";
-import { listFactsSince, listLastFacts, type LinkRange } from "./fact-store.ts";
+import { listFactsSince, listLastFacts, type LinkRange } from "../../../../db/fact-store.ts";
 import {
   findLastCheckpoint,
   listCheckpoints,

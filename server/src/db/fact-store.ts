@@ -1,7 +1,7 @@
 // The chain of facts as the audit reads it.
 import { sql } from "kysely";
-import type { FactHead, FactKind, FactLink } from "../../../../base/facts.ts";
-import type { Reader } from "../../../../db/transaction.ts";
+import type { FactHead, FactKind, FactLink } from "../base/facts.ts";
+import type { Reader } from "./transaction.ts";
 
 /** Links from a number on; only facts written at `from` or later are compared with their rows. */
 export type LinkRange = { readonly nextLink: bigint; readonly from: Date | undefined };
