@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { MachineId, UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
@@ -15,3 +15,16 @@ export async function listHostIds(
     .execute();
   return new Map(rows.map((row) => [row.id, row.host_id]));
 }
+
+/** The id of a machine in a statement: a column or a parameter. */
+type IdInSql = RawBuilder<unknown>;
+
+/** SQL for other stores: the owner of a machine. */
+export const hostIdOf = (machineId: IdInSql) =>
+  sql<UserId>`(select machines.host_id from machines where machines.id = ${machineId})`;
+
+/** SQL for other stores: true for a machine of one of these hosts. */
+export const isOwnedBy = (machineId: IdInSql, hostIds: readonly UserId[]) =>
+  sql<boolean>`exists (
+    select from machines where machines.id = ${machineId} and machines.host_id = any(${[...hostIds]}::integer[])
+  )`;

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { MachineId, UserId, VolumeOfferId } from "../../../../base/ids.ts";
 import { nanos } from "../../../../base/money.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
+import { isOwnedBy } from "../../hosts/for-volumes.ts";
 import type { Listing } from "../offers/rules/listing.ts";
 
 export type VolumeOffer = Listing & {
@@ -101,11 +102,9 @@ export async function unlistVolumeOffer(
 export async function unlistLocalSpaceOf(tx: Tx, hostIds: readonly UserId[]): Promise<number> {
   const result = await tx.db
     .updateTable("volume_offers")
-    .from("machines")
     .set({ unlisted_at: tx.now })
-    .whereRef("machines.id", "=", "volume_offers.machine_id")
-    .where("machines.host_id", "=", sql<UserId>`any(${[...hostIds]}::integer[])`)
-    .where("volume_offers.unlisted_at", "is", null)
+    .where(isOwnedBy(sql.ref("volume_offers.machine_id"), hostIds))
+    .where("unlisted_at", "is", null)
     .executeTakeFirst();
   return Number(result.numUpdatedRows);
 }

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { MachineId, UserId } from "../../../../base/ids.ts";
 import type { Nanos } from "../../../../base/money.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
+import { hostIdOf } from "../../hosts/for-volumes.ts";
 
 /** Machines whose listed space costs more than this. */
 export async function listDearSpace(db: Reader, most: Nanos, limit: number): Promise<readonly MachineId[]> {
@@ -28,10 +29,8 @@ export async function lowerSpacePrices(
 ): Promise<readonly { readonly id: MachineId; readonly hostId: UserId }[]> {
   const { rows } = await sql<{ id: MachineId; hostId: UserId }>`
     update volume_offers set price_nanos_per_gb_month = ${most}::bigint, updated_at = ${tx.now}::timestamptz
-    from machines
-    where volume_offers.machine_id = any(${ids}::integer[]) and machines.id = volume_offers.machine_id
-      and unlisted_at is null and price_nanos_per_gb_month > ${most}::bigint
-    returning machines.id, machines.host_id as "hostId"
+    where machine_id = any(${ids}::integer[]) and unlisted_at is null and price_nanos_per_gb_month > ${most}::bigint
+    returning machine_id as id, ${hostIdOf(sql`volume_offers.machine_id`)} as "hostId"
   `.execute(tx.db);
   return rows;
 }
