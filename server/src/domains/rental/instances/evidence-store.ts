@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { InstanceId, MachineId, ServerId } from "../../../base/ids.ts";
 import { integers, timestamps } from "../../../db/arrays.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
+import { isConnectedTo } from "../../supply/hosts/for-instances.ts";
 import type { RunKey } from "./run-store.ts";
 
 /** A run that its host reports as running, and whose door no server has reached yet. */
@@ -24,9 +25,8 @@ export async function listUnreachedRuns(
     select run.instance_id as "instanceId", run.generation, instances.machine_id as "machineId"
     from instance_runs run
     join instances on instances.id = run.instance_id and instances.generation = run.generation
-    join machines on machines.id = instances.machine_id
     where run.needs_evidence and run.evidence_at is null and run.sealed_at is null
-      and machines.is_connected and machines.server_id is not distinct from ${serverId ?? null}::integer
+      and ${isConnectedTo(sql`instances.machine_id`, serverId)}
       and instances.observed_generation = run.generation and instances.observed_state = 'running'
     order by run.started_at desc, run.instance_id
     limit ${limit}::integer

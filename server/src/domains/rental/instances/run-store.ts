@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { InstanceId, MachineId } from "../../../base/ids.ts";
 import { bigints, integers, jsons, timestamps } from "../../../db/arrays.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
+import { isSimulated } from "../../supply/hosts/for-instances.ts";
 import type { CountedRun } from "./rules/counting.ts";
 import type { StartEvidence } from "./start-evidence.ts";
 
@@ -15,13 +16,12 @@ export async function insertRuns(tx: Tx, runs: readonly RunKey[]): Promise<void>
     insert into instance_runs (instance_id, generation, started_at, last_counted_at, started_by_clock, needs_evidence)
     select begun.instance_id, begun.generation, ${tx.now}::timestamptz, ${tx.now}::timestamptz,
       ${tx.clockId ?? null}::integer,
-      machines.engine_kind <> 'simulated' and not instances.is_background
+      not ${isSimulated(sql`instances.machine_id`)} and not instances.is_background
         and instances.launch #>> '{runtype,mode}' is distinct from 'args'
     from unnest(
       ${integers(runs.map((run) => run.instanceId))}::integer[], ${integers(runs.map((run) => run.generation))}::integer[]
     ) as begun (instance_id, generation)
     join instances on instances.id = begun.instance_id
-    join machines on machines.id = instances.machine_id
   `.execute(tx.db);
 }
 
@@ -82,7 +82,7 @@ export async function listSpokenRuns(
       instances.ended_at is not null as "isInstanceOver",
       run.not_running_at as "notRunningAt", run.started_by_clock as "startedByClock",
       run.not_running_by_clock as "notRunningByClock", run.needs_evidence as "needsEvidence", run.evidence_at as "evidenceAt",
-      machines.engine_kind = 'simulated' as "isSimulated",
+      ${isSimulated(sql`instances.machine_id`)} as "isSimulated",
       instances.inet_up_nanos_per_gb + instances.inet_down_nanos_per_gb > 0 as "isTrafficPriced",
       case when run.metered_from_at is null then (
         select max(previous.metered_from_at + previous.running_ms * interval '1 millisecond')
@@ -98,7 +98,6 @@ export async function listSpokenRuns(
       ${spoken.map((one) => one.generation)}::integer[]
     ) as spoken (machine_id, instance_id, generation)
     join instances on instances.id = spoken.instance_id and instances.machine_id = spoken.machine_id
-    join machines on machines.id = instances.machine_id
     join instance_runs as run on run.instance_id = spoken.instance_id and run.generation = spoken.generation
     order by run.instance_id, run.generation
   `.execute(tx.db);

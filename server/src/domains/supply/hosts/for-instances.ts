@@ -1,10 +1,12 @@
 // Exports that only instances uses.
+export { isSimulated } from "./machines/hardware-store.ts";
+export { listDueReviews, setReviews } from "./machines/review-store.ts";
 export { updateHealth, type ReportedHealth } from "./machines/device-store.ts";
 export type { ReceivedReport } from "./sessions/agent-session.ts";
 export type { UnstoredCounters } from "./sessions/session-news.ts";
 export type { GpuUse } from "./sessions/rules/gpu-report.ts";
 export { lengthMs } from "./presence/rules/coverage.ts";
-export { findProvenPlace } from "./sessions/connection-store.ts";
+export { findProvenPlace, isConnectedTo } from "./sessions/connection-store.ts";
 export { reclaimConnections } from "./sessions/server-end-store.ts";
 export { findAllowedMachines, findBarredImages, type AllowedMachines } from "./registries/service.ts";
 export { notifyMachines } from "./market-channel-store.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { InstanceId, MachineId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
-import type { Claim } from "../../../supply/market/for-instances.ts";
+import { firstLiveGrantAt, type Claim } from "../../../supply/market/for-instances.ts";
 import type { Phase } from "../lifecycle/rules/lifecycle.ts";
 
 export type StoredClaim = Claim & {
@@ -29,9 +29,8 @@ export async function listClaims(db: Reader, machineIds: readonly MachineId[]): 
       "displaced_at",
       "device_count",
       "phase",
-      sql<Date | null>`case when displaced_at is not null and phase <> 'scheduled' then (
-        select min(granted_at) from leases where instance_id = instances.id and released_at is null
-      ) end`.as("granted_at"),
+      sql<Date | null>`case when displaced_at is not null and phase <> 'scheduled'
+        then ${firstLiveGrantAt(sql`instances.id`)} end`.as("granted_at"),
     ])
     .where("machine_id", "=", sql<MachineId>`any(${machineIds}::integer[])`)
     .where("ended_at", "is", null)
@@ -62,31 +61,4 @@ export async function renewClaim(
     .set({ claimed_at: tx.now, ...(isFresh ? { displaced_at: null } : {}) })
     .where("id", "=", id)
     .execute();
-}
-
-export type Review = { readonly machineId: MachineId; readonly atMs: number | undefined };
-
-/** Notes the times at which the schedules of these machines have to be reviewed although nothing happens. */
-export async function setReviews(tx: Tx, reviews: readonly Review[]): Promise<void> {
-  if (reviews.length === 0) return;
-  await sql`
-    update machines set review_at = review.at
-    from unnest(
-      ${reviews.map((review) => review.machineId)}::integer[],
-      ${reviews.map(({ atMs }) => (atMs === undefined ? null : new Date(atMs)))}::timestamptz[]
-    ) as review (machine_id, at)
-    where machines.id = review.machine_id and machines.review_at is distinct from review.at
-  `.execute(tx.db);
-}
-
-/** Machines whose schedules are due for a review. */
-export async function listDueReviews(db: Reader, now: Date, limit: number): Promise<readonly MachineId[]> {
-  const rows = await db
-    .selectFrom("machines")
-    .select("id")
-    .where("review_at", "<=", now)
-    .orderBy("review_at")
-    .limit(limit)
-    .execute();
-  return rows.map((row) => row.id);
 }

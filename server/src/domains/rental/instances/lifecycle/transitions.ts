@@ -2,6 +2,7 @@ import { conflict, notFound, type AppError } from "../../../../base/errors.ts";
 import type { DeviceId, InstanceId, MachineId } from "../../../../base/ids.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import type { Tx } from "../../../../db/transaction.ts";
+import { setReviews } from "../../../supply/hosts/for-instances.ts";
 import { listSpans } from "../../../supply/hosts/index.ts";
 import { releaseHolds } from "../../../money/ledger/for-instances.ts";
 import { clearUnmeteredHolds, makeDue } from "../../../money/tabs/index.ts";
@@ -17,7 +18,7 @@ import {
 import { refreshOffers } from "../../../supply/market/index.ts";
 import { detachVolumes } from "../../../supply/volumes/for-instances.ts";
 import { chargeEndOf } from "../chargeable.ts";
-import { listClaims, setReviews } from "../bids/claim-store.ts";
+import { listClaims } from "../bids/claim-store.ts";
 import { isUnsettled, machineClaims } from "../bids/claims.ts";
 import { faultOf } from "./rules/host-fault.ts";
 import { insertHostFaults, type HostFault } from "./host-fault-store.ts";

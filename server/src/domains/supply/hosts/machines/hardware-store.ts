@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { MachineId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 
@@ -19,3 +19,7 @@ export async function listGpuModels(
   `.execute(db);
   return new Map(rows.flatMap(({ id, model }) => (model === null ? [] : [[id, model] as const])));
 }
+
+/** SQL for other stores: true for a machine whose containers are simulated. */
+export const isSimulated = (machineId: RawBuilder<unknown>) =>
+  sql<boolean>`(select machines.engine_kind = 'simulated' from machines where machines.id = ${machineId})`;

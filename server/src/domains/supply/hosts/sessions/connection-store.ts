@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { AgentCredentialId, MachineId, ServerId, UserId } from "../../../../base/ids.ts";
 import { plainAddress } from "../../../../base/public-address.ts";
 import type { Reader } from "../../../../db/transaction.ts";
@@ -32,6 +32,14 @@ export async function findConnection(db: Reader, machineId: MachineId): Promise<
     .executeTakeFirst();
   return row && toConnection(row);
 }
+
+/** SQL for other stores: true for a machine that is connected to this server; undefined names the only one. */
+export const isConnectedTo = (machineId: RawBuilder<unknown>, serverId: ServerId | undefined) =>
+  sql<boolean>`exists (
+    select from machines
+    where machines.id = ${machineId} and machines.is_connected
+      and machines.server_id is not distinct from ${serverId ?? null}::integer
+  )`;
 
 /** The addresses that are proven to be a machine's own; certificates name the first. */
 export type ProvenPlace = { readonly addresses: readonly [string, ...string[]] };
