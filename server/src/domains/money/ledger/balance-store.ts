@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { UserId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
@@ -42,3 +42,9 @@ export async function listEarners(
   `.execute(db);
   return rows.map((row) => row.user_id);
 }
+
+/** SQL for other stores: true for a host with a debt, that is, with negative earnings. */
+export const hasNegativeEarnings = (hostId: RawBuilder<unknown>) =>
+  sql<boolean>`exists (
+    select from ledger_accounts a where a.user_id = ${hostId} and a.kind = 'earnings' and a.balance_nanos < 0
+  )`;

@@ -164,3 +164,6 @@ export async function setDebt(tx: Tx, userId: UserId, leavingNanos: bigint): Pro
     where coalesce(user_id, 0) = ${userId}::integer and kind = 'credit'
   `.execute(tx.db);
 }
+
+/** SQL for other stores: the users whose credit may be below zero, as rows of `user_id` and `debt_nanos`. */
+export const debtors = sql`(select user_id, debt_nanos from ledger_accounts where kind = 'credit' and debt_nanos > 0)`;

@@ -30,4 +30,5 @@ export {
   type TransferPoster,
 } from "./transfer-store.ts";
 export { lockAccounts, lockCredit, readMeans, type LockedAccounts } from "./account-store.ts";
+export type { Arrival, Sent } from "./sent-credit-store.ts";
 export { auditLedger } from "./audit-store.ts";

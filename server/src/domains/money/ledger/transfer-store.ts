@@ -3,7 +3,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { LedgerAccountId } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
 import { MicroBatcher } from "../../../base/micro-batcher.ts";
-import { nanos } from "../../../base/money.ts";
+import { nanos, type Nanos } from "../../../base/money.ts";
 import { bigints, integers, jsons, texts } from "../../../db/arrays.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Reader, type Tx } from "../../../db/transaction.ts";
@@ -180,6 +180,14 @@ export async function findTransferOf(
   `.execute(db);
   const [row] = rows;
   return row && { ...row, id: asTransferId(row.id) };
+}
+
+/** The granted part of the transfers with these keys, in nano-dollars. */
+export async function sumGranted(db: Reader, keys: readonly string[]): Promise<Nanos> {
+  const { rows } = await sql<{ readonly granted: string }>`
+    select coalesce(sum(granted_nanos), 0)::text as granted from ledger_transfers where key = any(${[...keys]}::text[])
+  `.execute(db);
+  return nanos(BigInt(rows[0]?.granted ?? "0"));
 }
 
 export type TransferPoster = {

@@ -4,7 +4,7 @@ import { asId, type UserId } from "../../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { invariant } from "../../../../base/invariant.ts";
-import { isDepositKind, returnKey, type TakenFrom } from "../refunds/rules/return-keys.ts";
+import { isDepositKind, type TakenFrom } from "../refunds/rules/return-keys.ts";
 
 /** An amount that one account lost to a returned payment, for one way on which the money had reached it. */
 export type Taking = TakenFrom & { readonly amount: Nanos };
@@ -84,13 +84,4 @@ export async function closeTakings(tx: Tx, key: string): Promise<void> {
     .where("return_key", "=", key)
     .where("given_back_at", "is", null)
     .execute();
-}
-
-/** The amount of a return that the house advanced at its booking, since the user had spent it. */
-export async function sumAdvanced(tx: Tx, key: string, bookedCount: number): Promise<Nanos> {
-  const keys = Array.from({ length: bookedCount }, (_, index) => returnKey(key, index + 1, "taken"));
-  const { rows } = await sql<{ readonly advanced: string }>`
-    select coalesce(sum(granted_nanos), 0)::text as advanced from ledger_transfers where key = any(${keys}::text[])
-  `.execute(tx.db);
-  return nanos(BigInt(rows[0]?.advanced ?? "0"));
 }

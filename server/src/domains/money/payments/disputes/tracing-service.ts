@@ -3,10 +3,10 @@ import type { UserId } from "../../../../base/ids.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import { nanos } from "../../../../base/money.ts";
 import type { Reader } from "../../../../db/transaction.ts";
-import { creditOf, depositOf, earningsOf } from "../../ledger/index.ts";
-import { readFreeCashOf, type AccountRef } from "../../ledger/for-payments.ts";
+import { listPaidHosts } from "../../charging/for-payments.ts";
+import { creditOf, depositOf, earningsOf, type Arrival, type Sent } from "../../ledger/index.ts";
+import { listSentCredit, readFreeCashOf, type AccountRef } from "../../ledger/for-payments.ts";
 import { instanceOfDeposit, isDepositKind, type DepositKind, type TakenFrom } from "../refunds/rules/return-keys.ts";
-import { listPaidHosts, listSentCredit, type Arrival, type Sent } from "./spent-with-store.ts";
 import { listOpenTakingsAmong, type Taking } from "./taking-store.ts";
 import { planTracing, type TracedEdge } from "./rules/tracing.ts";
 

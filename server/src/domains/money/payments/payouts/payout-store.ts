@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { PayoutId, UserId } from "../../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
+import { hasNegativeEarnings } from "../../ledger/for-payments.ts";
 import type { PayoutMethod } from "./rules/payout-method.ts";
 
 export type PayoutState = "pending" | "sending" | "paid" | "failed";
@@ -182,9 +183,7 @@ export async function claimDuePayouts(
 }
 
 /** SQL: the host of a payout `p` has a debt, that is, negative earnings. */
-const isOwed = sql<boolean>`exists (
-  select from ledger_accounts a where a.user_id = p.user_id and a.kind = 'earnings' and a.balance_nanos < 0
-)`;
+const isOwed = hasNegativeEarnings(sql`p.user_id`);
 
 /** Locks the oldest due payout whose host has a debt and that is not being sent; undefined when there is none. */
 export async function lockOwedPayout(tx: Tx): Promise<Payout | undefined> {

@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
+import { debtors } from "../../ledger/for-payments.ts";
 import { NANOS_PER_CENT } from "../rules/cents.ts";
 import type { TakenFrom } from "./rules/return-keys.ts";
 
@@ -81,13 +82,12 @@ export type AuditedDebt = { readonly userId: UserId; readonly debtNanos: bigint;
 /** The debt that each user's credit may have, and the amounts that returned payments took from it. */
 export async function listAuditedDebts(db: Reader): Promise<readonly AuditedDebt[]> {
   const { rows } = await sql<{ readonly user_id: UserId; readonly debt: bigint; readonly taken: string }>`
-    select a.user_id, a.debt_nanos as debt, coalesce(sum(r.taken_nanos), 0)::text as taken
-    from ledger_accounts a
-    left join payments p on p.user_id = a.user_id and p.state = 'paid'
+    select debtor.user_id, debtor.debt_nanos as debt, coalesce(sum(r.taken_nanos), 0)::text as taken
+    from ${debtors} as debtor
+    left join payments p on p.user_id = debtor.user_id and p.state = 'paid'
     left join payment_returns r on r.intent_id = p.intent_id
-    where a.kind = 'credit' and a.debt_nanos > 0
-    group by a.user_id, a.debt_nanos
-    order by a.user_id
+    group by debtor.user_id, debtor.debt_nanos
+    order by debtor.user_id
   `.execute(db);
   return rows.map((row) => ({ userId: row.user_id, debtNanos: row.debt, takenNanos: BigInt(row.taken) }));
 }

@@ -12,6 +12,7 @@ import {
   LOSSES,
   postAllTransfers,
   type Cause,
+  type Arrival,
   type LockedAccounts,
   type TransferRequest,
 } from "../../ledger/index.ts";
@@ -20,6 +21,7 @@ import {
   readFreeCashOf,
   setDebt,
   STRIPE,
+  sumGranted,
   type AccountRef,
   type TransferCode,
 } from "../../ledger/for-payments.ts";
@@ -34,21 +36,15 @@ import {
   kindOfDeposit,
   paymentKey,
   returnKey,
+  takenKeysOf,
   takingKey,
   type ReturnPart,
   type TakenFrom,
 } from "./rules/return-keys.ts";
 import { listReturnedPayments, lockReturns, storeBooked, type PaymentReturn } from "./return-store.ts";
 import { readEarningsRules } from "../rules-store.ts";
-import type { Arrival } from "../disputes/spent-with-store.ts";
 import { planTakeBack } from "../disputes/rules/take-back.ts";
-import {
-  closeTakings,
-  insertTakings,
-  listOpenTakings,
-  sumAdvanced,
-  type Taking as Taken,
-} from "../disputes/taking-store.ts";
+import { closeTakings, insertTakings, listOpenTakings, type Taking as Taken } from "../disputes/taking-store.ts";
 import {
   accountOf,
   nameOf,
@@ -324,7 +320,9 @@ async function giveBack(tx: Tx, paid: PaidIntent, entry: PaymentReturn): Promise
   const takings = (await listOpenTakings(tx, entry.key)).filter((taking) => !isOwn(taking));
   const others = takings.map(givenBackTo);
   const accounts = await lockAccounts(tx, [creditOf(userId), STRIPE, LOSSES, ...others]);
-  const advanced = least(await sumAdvanced(tx, entry.key, entry.bookedCount), entry.taken);
+  // The house advanced what the user had spent: at the booking, that part was granted credit.
+  const granted = await sumGranted(tx.db, takenKeysOf(entry.key, entry.bookedCount));
+  const advanced = least(granted, entry.taken);
   const moves = [
     ["credit", creditOf(userId), nanos(entry.taken - advanced), "payment"],
     ["advance", creditOf(userId), advanced, "payment_returned"],

@@ -17,6 +17,11 @@ export function returnKey(key: string, bookingNumber: number, part: ReturnPart):
   return `payment_returned:stripe:${key}:${bookingNumber}:${part}`;
 }
 
+/** The keys of the transfers that took credit of the user in this many bookings of a return. */
+export function takenKeysOf(key: string, bookedCount: number): readonly string[] {
+  return Array.from({ length: bookedCount }, (_, index) => returnKey(key, index + 1, "taken"));
+}
+
 export type DepositKind = `deposit:${number}`;
 
 /**

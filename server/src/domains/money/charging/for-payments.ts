@@ -1,0 +1,2 @@
+// Exports that only payments uses.
+export { listPaidHosts } from "./spending/paid-hosts-store.ts";
