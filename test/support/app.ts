@@ -12,9 +12,9 @@ import {
   disconnectServers,
   issueAgentToken,
   setPriceCeilings,
+  setTrafficRules,
 } from "../../server/src/domains/supply/hosts/for-assembly.ts";
 import { withTransaction } from "../../server/src/db/transaction.ts";
-import { setTrafficRules } from "../../server/src/domains/rental/instances/for-assembly.ts";
 import { auditLedger, balanceOf, postTransfers } from "../../server/src/domains/money/ledger/index.ts";
 import type { NotificationSettings } from "../../server/src/assembly/notification-parts.ts";
 import { nanos } from "../../server/src/base/money.ts";

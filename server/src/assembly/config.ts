@@ -5,7 +5,7 @@ import { GB_PRICE_DOLLARS_MAX } from "../base/price-limits.ts";
 import type { AccountLimits } from "../domains/people/accounts/for-assembly.ts";
 import { UNNAMED_SELLER, type Seller, type TaxRule, type TaxTable } from "../domains/money/invoices/index.ts";
 import type { PriceCeilings } from "../base/price-ceilings.ts";
-import type { TrafficRules } from "../domains/rental/instances/for-assembly.ts";
+import type { TrafficRules } from "../domains/supply/hosts/index.ts";
 import { CARD_HOLD_DAYS, type PaymentSettings } from "../domains/money/payments/for-assembly.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../http/trusted-proxies.ts";
 import { DEFAULT_LIMITS, type Limit, type Limits } from "../http/rate-limit.ts";

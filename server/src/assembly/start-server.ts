@@ -15,8 +15,9 @@ import {
   issueAgentToken,
   restartPresence,
   setPriceCeilings,
+  setTrafficRules,
 } from "../domains/supply/hosts/for-assembly.ts";
-import { prepareProxyPorts, setTrafficRules } from "../domains/rental/instances/for-assembly.ts";
+import { prepareProxyPorts } from "../domains/rental/instances/for-assembly.ts";
 import { creditOf, ISSUANCE, postTransfer } from "../domains/money/ledger/index.ts";
 import { setMarketRules } from "../domains/supply/market/for-assembly.ts";
 import { setEarningsRules, setFeeRate } from "../domains/money/payments/for-assembly.ts";

@@ -8,6 +8,7 @@ export {
   listPaidBuckets,
   listPaidIds,
   sumPaidFromDeposits,
+  sumTrafficCharges,
   type AuditedLine,
   type LineRange,
 } from "./audit/audit-store.ts";

@@ -8,5 +8,6 @@ export {
   listInstanceSshKeys,
   type InstanceSshKey,
 } from "./ssh-keys/instance-store.ts";
+export { listAccountTrafficLimits } from "./users/traffic-limit-store.ts";
 export { listSecrets } from "./secrets/store.ts";
 export { attachSshKey, detachSshKey } from "./ssh-keys/service.ts";

@@ -20,8 +20,6 @@ export { instanceRoutes } from "./routes.ts";
 export { instanceTaskRoutes } from "./tasks/task-routes.ts";
 export { workerTokenOf } from "./settings/rules/platform-env.ts";
 export { DESIRED_CHANNEL } from "./store.ts";
-export type { TrafficRules } from "./traffic/rules/traffic-budget.ts";
-export { setTrafficRules } from "./traffic/traffic-store.ts";
 export { countInstancesOf } from "./belongings-store.ts";
 export { rentals } from "./rented-store.ts";
 export { encryptEarlierInstances } from "./settings/encryption-store.ts";

@@ -1,5 +1,5 @@
 // Exports that only audit uses.
-export { listAuditedTraffic } from "./traffic/traffic-store.ts";
+export { listSpentTraffic } from "./traffic/traffic-store.ts";
 export {
   listAuditedPhases,
   listAuditedRuns,

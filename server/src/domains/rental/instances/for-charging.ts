@@ -9,6 +9,6 @@ export type { DesiredState, Phase } from "./lifecycle/rules/lifecycle.ts";
 export { stopUnpaid } from "./charging-service.ts";
 export { stopFlooded } from "./traffic/traffic-service.ts";
 export { trafficLeft } from "./traffic/rules/traffic-budget.ts";
-export { listTrafficAccounts, noteTraffic, readTrafficRules, type TrafficUse } from "./traffic/traffic-store.ts";
+export { listTrafficAccounts, noteTraffic, type TrafficUse } from "./traffic/traffic-store.ts";
 export { closeFaults, listOpenFaults, type OpenFault } from "./lifecycle/host-fault-store.ts";
 export { holdAmount, trafficAllowance } from "./rules/pricing.ts";

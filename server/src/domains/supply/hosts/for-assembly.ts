@@ -32,5 +32,6 @@ export { flagRoutes } from "./flags/routes.ts";
 export { listUplinksToMeasure } from "./uplinks/probe-store.ts";
 export { storeUplinkProbe } from "./uplinks/probe-service.ts";
 export { flagSenseless } from "./flags/service.ts";
+export { setTrafficRules } from "./terms/traffic-rules-store.ts";
 export { setPriceCeilings } from "./terms/price-ceiling-store.ts";
 export { countMachinesOf } from "./machines/belongings-store.ts";

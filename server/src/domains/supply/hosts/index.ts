@@ -14,5 +14,6 @@ export { listGpuModels } from "./machines/hardware-store.ts";
 export { listHostIds } from "./machines/owner-store.ts";
 export { listSpans, type MachineSpans } from "./presence/span-store.ts";
 export { unlistMachine, type Terms } from "./terms/terms-store.ts";
+export { readTrafficRules, type TrafficRules } from "./terms/traffic-rules-store.ts";
 export { readPriceCeilings } from "./terms/price-ceiling-store.ts";
 export { listListedMachinesOf } from "./machines/belongings-store.ts";

@@ -208,6 +208,19 @@ export async function sumPaidFromDeposits(
   );
 }
 
+/** The charges for traffic of each of these instances; those without any are left out. */
+export async function sumTrafficCharges(
+  db: Reader,
+  ids: readonly InstanceId[],
+): Promise<ReadonlyMap<InstanceId, bigint>> {
+  const { rows } = await sql<{ id: InstanceId; charged: bigint }>`
+    select instance_id as id, sum(amount_nanos)::bigint as charged from charge_lines
+    where instance_id = any(${[...ids]}::integer[]) and component in ('bwu', 'bwd')
+    group by instance_id
+  `.execute(db);
+  return new Map(rows.map((row) => [row.id, row.charged]));
+}
+
 function toLine(row: Selectable<ChargeLinesTable>): AuditedLine {
   return {
     id: row.id,

@@ -3,10 +3,10 @@ import type { Tx } from "../../../../db/transaction.ts";
 import {
   listTrafficAccounts,
   noteTraffic,
-  readTrafficRules,
   trafficLeft,
   type TrafficUse,
 } from "../../../rental/instances/for-charging.ts";
+import { readTrafficRules } from "../../../supply/hosts/index.ts";
 import { lineAmount } from "../lines/lines.ts";
 import type { PaidLine, TrafficRoom } from "./payment.ts";
 import type { Item } from "./item.ts";

@@ -1,10 +1,11 @@
 import type { UserId } from "../../../../base/ids.ts";
 import type { Nanos } from "../../../../base/money.ts";
 import type { Reader } from "../../../../db/transaction.ts";
+import { listAccountTrafficLimits } from "../../../people/accounts/for-instances.ts";
+import { readTrafficRules, type TrafficRules } from "../../../supply/hosts/index.ts";
 import type { InstanceTraffic } from "../instance.ts";
 import type { NewInstance } from "../store.ts";
-import { trafficLeft, type TrafficRules } from "./rules/traffic-budget.ts";
-import { listAccountTrafficLimits, readTrafficRules } from "./traffic-store.ts";
+import { trafficLeft } from "./rules/traffic-budget.ts";
 
 type TrafficDefaults = { readonly rules: TrafficRules; readonly limits: ReadonlyMap<UserId, Nanos> };
 

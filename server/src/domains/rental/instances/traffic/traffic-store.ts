@@ -1,37 +1,8 @@
 import { sql } from "kysely";
-import type { InstanceId, UserId } from "../../../../base/ids.ts";
-import { nanos, type Nanos } from "../../../../base/money.ts";
+import type { InstanceId } from "../../../../base/ids.ts";
 import { bigints, integers, timestamps } from "../../../../db/arrays.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
-import type { TrafficRules, TrafficState } from "./rules/traffic-budget.ts";
-
-export async function readTrafficRules(db: Reader): Promise<TrafficRules> {
-  const row = await db
-    .selectFrom("price_rules")
-    .select(["traffic_base_nanos", "traffic_share_permille"])
-    .executeTakeFirstOrThrow();
-  return { baseNanos: row.traffic_base_nanos, sharePermille: row.traffic_share_permille };
-}
-
-/** Stores the budget settings that this server was started with, for all servers of the database. */
-export async function setTrafficRules(tx: Tx, { baseNanos, sharePermille }: TrafficRules): Promise<void> {
-  await tx.db
-    .updateTable("price_rules")
-    .set({ traffic_base_nanos: baseNanos, traffic_share_permille: sharePermille })
-    .execute();
-}
-
-/** The limits that accounts give their new instances; accounts without one are left out. */
-export async function listAccountTrafficLimits(
-  db: Reader,
-  userIds: readonly UserId[],
-): Promise<ReadonlyMap<UserId, Nanos>> {
-  const { rows } = await sql<{ id: UserId; limit: bigint }>`
-    select id, traffic_limit_nanos as limit from users
-    where id = any(${[...new Set(userIds)]}::integer[]) and traffic_limit_nanos is not null
-  `.execute(db);
-  return new Map(rows.map(({ id, limit }) => [id, nanos(limit)]));
-}
+import type { TrafficState } from "./rules/traffic-budget.ts";
 
 /** The traffic costs and limit of instances, and their running time. */
 export type TrafficAccount = TrafficState & { readonly id: InstanceId; readonly ranMs: bigint };
@@ -111,17 +82,16 @@ export async function storeTrafficLimit(
     .execute();
 }
 
-/** The traffic costs that count against instances' limits, and those of their charge lines; for an audit. */
-export async function listAuditedTraffic(
+/** The traffic costs that count against the limits of these instances, in the order of their ids; for an audit. */
+export async function listSpentTraffic(
   db: Reader,
   ids: readonly InstanceId[],
-): Promise<readonly { readonly id: InstanceId; readonly spentNanos: bigint; readonly chargedNanos: bigint }[]> {
-  const { rows } = await sql<{ id: InstanceId; spentNanos: bigint; chargedNanos: bigint }>`
-    select id, traffic_spent_nanos as "spentNanos", (
-      select coalesce(sum(amount_nanos), 0)::bigint from charge_lines
-      where instance_id = instances.id and component in ('bwu', 'bwd')
-    ) as "chargedNanos"
-    from instances where id = any(${[...ids]}::integer[]) order by id
-  `.execute(db);
+): Promise<readonly { readonly id: InstanceId; readonly spentNanos: bigint }[]> {
+  const rows = await db
+    .selectFrom("instances")
+    .select(["id", "traffic_spent_nanos as spentNanos"])
+    .where("id", "=", sql<InstanceId>`any(${[...ids]}::integer[])`)
+    .orderBy("id")
+    .execute();
   return rows;
 }

@@ -1,12 +1,5 @@
 import { nanos, SECONDS_PER_HOUR, type Nanos } from "../../../../../base/money.ts";
-
-/** The operator's budget for the traffic costs of an instance whose renter set no limit. */
-export type TrafficRules = {
-  /** The part of the budget that is available at once, at any price of the instance. */
-  readonly baseNanos: bigint;
-  /** Growth in each hour of running, in thousandths of the hourly price. */
-  readonly sharePermille: number;
-};
+import type { TrafficRules } from "../../../../supply/hosts/index.ts";
 
 /** The traffic costs of an instance and their limit. */
 export type TrafficState = {
