@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from "kysely";
 import type { InstanceId, UserId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
+import { endedRental, hasUnchargedTime } from "../../rental/instances/for-deposits.ts";
 import { listDepositBalances } from "../ledger/index.ts";
 import { isSettled } from "../tabs/index.ts";
 
@@ -115,9 +116,7 @@ export async function closeDeposit(tx: Tx, instanceId: InstanceId): Promise<"clo
 }
 
 /** Everything that hosts have counted of an instance is charged, and nothing waits to be settled. */
-const isAllCharged = (id: RawBuilder<unknown>) => sql<boolean>`${isSettled(id)} and not exists (
-  select from instance_runs as run where run.instance_id = ${id} and run.charged_running_ms < run.running_ms
-)`;
+const isAllCharged = (id: RawBuilder<unknown>) => sql<boolean>`${isSettled(id)} and not ${hasUnchargedTime(id)}`;
 
 export async function isCharged(db: Reader, id: InstanceId): Promise<boolean> {
   const { rows } = await sql<{ is_charged: boolean }>`
@@ -130,10 +129,9 @@ export async function isCharged(db: Reader, id: InstanceId): Promise<boolean> {
 export async function listReturnable(db: Reader, limit: number): Promise<readonly InstanceId[]> {
   const { rows } = await sql<{ instance_id: InstanceId }>`
     select deposits.instance_id
-    from deposits
-    join instances on instances.id = deposits.instance_id
-    where deposits.closed_at is null and instances.ended_at is not null and ${isAllCharged(sql`instances.id`)}
-    order by instances.ended_at
+    from deposits join lateral ${endedRental(sql`deposits.instance_id`)} as rental on true
+    where deposits.closed_at is null and ${isAllCharged(sql`deposits.instance_id`)}
+    order by rental.ended_at
     limit ${limit}
   `.execute(db);
   return rows.map((row) => row.instance_id);

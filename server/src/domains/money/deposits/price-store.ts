@@ -3,7 +3,7 @@ import type { InstanceId, MachineId, PriceIncreaseId, UserId } from "../../../ba
 import { nanos } from "../../../base/money.ts";
 import { insertRows } from "../../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import type { Prices } from "../../rental/instances/for-deposits.ts";
+import { endsBefore, isOnMachine, openRentalsOf, type Prices } from "../../rental/instances/for-deposits.ts";
 import { agreedPrices } from "./rules/price-increase.ts";
 
 type PriceColumns = {
@@ -41,8 +41,7 @@ export type NewIncrease = {
 /** Replaces all pending offers for the rentals of a machine by new ones. The caller holds the machine's lock. */
 export async function replaceIncreases(tx: Tx, machineId: MachineId, increases: readonly NewIncrease[]): Promise<void> {
   await sql`
-    delete from pending_price_increases as pending using instances
-    where instances.id = pending.instance_id and instances.machine_id = ${machineId}
+    delete from pending_price_increases as pending where ${isOnMachine(sql`pending.instance_id`, machineId)}
   `.execute(tx.db);
   if (increases.length === 0) return;
   await insertRows(
@@ -90,21 +89,20 @@ export async function listIncreases(
   { now, limit }: { readonly now: Date; readonly limit: number },
 ): Promise<readonly PendingIncrease[]> {
   const { rows } = await sql<IncreaseRow>`
-    select pending.*, instances.device_count, instances.end_at as contract_end_at,
-      instances.is_bid, instances.price_nanos_per_hour as price_now,
-      coalesce(last.price_nanos_per_hour, instances.price_nanos_per_hour) as old_price,
-      coalesce(last.storage_nanos_per_gb_month, instances.storage_nanos_per_gb_month) as old_storage,
-      coalesce(last.inet_up_nanos_per_gb, instances.inet_up_nanos_per_gb) as old_inet_up,
-      coalesce(last.inet_down_nanos_per_gb, instances.inet_down_nanos_per_gb) as old_inet_down
-    from instances
-    join pending_price_increases as pending on pending.instance_id = instances.id
+    select pending.*, rental.device_count, rental.end_at as contract_end_at,
+      rental.is_bid, rental.price_nanos_per_hour as price_now,
+      coalesce(last.price_nanos_per_hour, rental.price_nanos_per_hour) as old_price,
+      coalesce(last.storage_nanos_per_gb_month, rental.storage_nanos_per_gb_month) as old_storage,
+      coalesce(last.inet_up_nanos_per_gb, rental.inet_up_nanos_per_gb) as old_inet_up,
+      coalesce(last.inet_down_nanos_per_gb, rental.inet_down_nanos_per_gb) as old_inet_down
+    from ${openRentalsOf(userId)} as rental
+    join pending_price_increases as pending on pending.instance_id = rental.id
     left join lateral (
       select * from price_changes
-      where instance_id = instances.id and applied_at is null
+      where instance_id = rental.id and applied_at is null
       order by starts_at desc limit 1
     ) as last on true
-    where instances.user_id = ${userId} and instances.ended_at is null and instances.desired <> 'destroyed'
-      and pending.end_at > ${now}::timestamptz and pending.end_at > instances.end_at
+    where pending.end_at > ${now}::timestamptz and pending.end_at > rental.end_at
     order by pending.id
     limit ${limit}
   `.execute(db);
@@ -159,9 +157,8 @@ export async function dropStaleIncreases(tx: Tx, limit: number): Promise<number>
   const { numAffectedRows } = await sql`
     delete from pending_price_increases where id in (
       select pending.id from pending_price_increases as pending
-      join instances on instances.id = pending.instance_id
-      where instances.ended_at is not null or instances.desired = 'destroyed'
-        or pending.end_at <= ${tx.now}::timestamptz or pending.end_at <= instances.end_at
+      where pending.end_at <= ${tx.now}::timestamptz
+        or not ${endsBefore(sql`pending.instance_id`, sql`pending.end_at`)}
       limit ${limit}
       for update of pending skip locked
     )
