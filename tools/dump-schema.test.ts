@@ -29,7 +29,7 @@ test("the dump of Berth's schema makes the same schema again in an empty databas
   assert.equal(renderSql(await catalogOf(again)), dump);
 });
 
-test("defaults, identities, computed columns, constraints, indexes and triggers survive a dump", async (t) => {
+test("defaults, identities, computed columns, constraints, indexes, triggers and views survive a dump", async (t) => {
   const dump = renderSql(
     await catalogAfter(
       t,
@@ -42,7 +42,8 @@ test("defaults, identities, computed columns, constraints, indexes and triggers 
          name text unique
        ) with (fillfactor = 50);
        create unique index docks_first on docks (name) where length_m > 20;
-       create trigger docks_keep before delete on docks for each row execute function refuse();`,
+       create trigger docks_keep before delete on docks for each row execute function refuse();
+       create view long_docks as select id from docks where length_m > 20;`,
     ),
   );
   const again = await emptyTestDatabase(t);
@@ -55,6 +56,7 @@ test("defaults, identities, computed columns, constraints, indexes and triggers 
     "with (fillfactor=50)",
     "UNIQUE INDEX docks_first",
     "TRIGGER docks_keep",
+    "create view long_docks as",
     "alter table docks add constraint docks_next_id_fkey FOREIGN KEY (next_id) REFERENCES docks(id) DEFERRABLE",
   ];
   for (const part of expected) assert.ok(dump.includes(part), part);
@@ -106,7 +108,7 @@ test("column types say what may be read and written, with ids branded along fore
 });
 
 test("an object of an unknown kind is refused by name instead of left out", async (t) => {
-  await assert.rejects(catalogAfter(t, "create view harbour as select 1 as one"), /relation harbour/);
+  await assert.rejects(catalogAfter(t, "create materialized view harbour as select 1 as one"), /relation harbour/);
   await assert.rejects(catalogAfter(t, "create type tide as enum ('low', 'high')"), /type tide/);
   const odd = await catalogAfter(t, "create table odd (place point)");
   assert.throws(() => renderTypes(odd, new Set()), /odd\.place: no TypeScript type for point/);

@@ -10,7 +10,7 @@ const BUILDER = `\\.(?:selectFrom|insertInto|updateTable|deleteFrom|mergeInto|fr
 const STATEMENT = `\\b(?:from|join|using|into|update)\\s+(?:only\\s+)?(${TABLE})\\b`;
 
 type Homes = {
-  /** Tables by the folder of their domain below server/src/domains, or the room of the server. */
+  /** Tables, and views, by the folder of their domain below server/src/domains, or the room of the server. */
   readonly homes: Readonly<Record<string, readonly string[]>>;
   /** Tables of other domains that a store reads or writes, by the store's path. */
   readonly exceptions: Readonly<Record<string, readonly string[]>>;
@@ -23,7 +23,9 @@ export function tablesAtHome(files: readonly SourceFile[]): readonly Complaint[]
   const { homes, exceptions }: Homes = JSON.parse(list.text);
   const homeOf = new Map(Object.entries(homes).flatMap(([home, tables]) => tables.map((table) => [table, home])));
   const schema = files.find((file) => file.path === "server/schema.sql")?.text ?? "";
-  const tables = [...schema.matchAll(new RegExp(`^create table (${TABLE})`, "gm"))].map(([, table = ""]) => table);
+  const tables = [...schema.matchAll(new RegExp(`^create (?:table|view) (${TABLE})`, "gm"))].map(
+    ([, table = ""]) => table,
+  );
   return [
     ...tables.filter((table) => !homeOf.has(table)).map((table) => `${LIST}: say in whose domain ${table} lives`),
     ...files.flatMap((file) => judge(file, homeOf, new Set(exceptions[file.path]))),

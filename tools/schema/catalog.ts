@@ -30,7 +30,13 @@ export type Table = {
   readonly triggers: readonly string[];
 };
 
-export type Catalog = { readonly tables: readonly Table[]; readonly functions: readonly string[] };
+export type View = { readonly name: string; readonly definition: string };
+
+export type Catalog = {
+  readonly tables: readonly Table[];
+  readonly views: readonly View[];
+  readonly functions: readonly string[];
+};
 
 /** Reads the schema `public` in an order that depends on names alone. Kinds of objects it does not know are an error. */
 export async function readCatalog(client: pg.Client): Promise<Catalog> {
@@ -41,6 +47,7 @@ export async function readCatalog(client: pg.Client): Promise<Catalog> {
   const indexes = await rows<{ definition: string }>(INDEXES);
   const triggers = await rows<{ definition: string }>(TRIGGERS);
   const tables = await rows<{ options: readonly string[] }>(TABLES);
+  const views = await rows<{ definition: string }>(VIEWS);
   const functions = await rows<{ definition: string }>(FUNCTIONS);
   return {
     tables: tables.map(({ table_name, options }) => ({
@@ -51,6 +58,7 @@ export async function readCatalog(client: pg.Client): Promise<Catalog> {
       indexes: indexes.filter((row) => row.table_name === table_name).map(({ definition }) => definition),
       triggers: triggers.filter((row) => row.table_name === table_name).map(({ definition }) => definition),
     })),
+    views: views.map(({ table_name: name, definition }) => ({ name, definition })),
     functions: functions.map(({ definition }) => definition),
   };
 }
@@ -119,6 +127,12 @@ const TRIGGERS = `
   where c.relnamespace = 'public'::regnamespace and not t.tgisinternal
   order by c.relname collate "C", t.tgname collate "C"`;
 
+const VIEWS = `
+  select c.relname as table_name, pg_get_viewdef(c.oid, true) as definition
+  from pg_class c
+  where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and ${NOT_OF_EXTENSION("pg_class", "c.oid")}
+  order by c.relname collate "C"`;
+
 const FUNCTIONS = `
   select '' as table_name, pg_get_functiondef(p.oid) as definition
   from pg_proc p
@@ -129,7 +143,7 @@ const UNKNOWN_OBJECTS = `
   select 'relation ' || c.relname as name
   from pg_class c
   where c.relnamespace = 'public'::regnamespace and ${NOT_OF_EXTENSION("pg_class", "c.oid")}
-    and c.relkind in ('v', 'm', 'p', 'f', 'S')
+    and c.relkind in ('m', 'p', 'f', 'S')
     and not exists (
       select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'i'
     )

@@ -1,7 +1,7 @@
 import type { Catalog, Column, Table } from "./catalog.ts";
 
 /** The whole schema as SQL that makes it again in an empty database. */
-export function renderSql({ tables, functions }: Catalog): string {
+export function renderSql({ tables, views, functions }: Catalog): string {
   const foreignKeys = tables.flatMap((table) =>
     table.constraints
       .filter(({ kind }) => kind === "foreign key")
@@ -14,6 +14,7 @@ export function renderSql({ tables, functions }: Catalog): string {
     ...functions.map((definition) => `${definition.trimEnd()};`),
     ...tables.map(renderTable),
     foreignKeys.join("\n"),
+    ...views.map(({ name, definition }) => `create view ${name} as\n${definition}`),
     tables.flatMap(({ triggers }) => triggers.map((definition) => `${definition};`)).join("\n"),
   ];
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
