@@ -2725,6 +2725,17 @@ alter table worker_group_avoidances add constraint worker_group_avoidances_worke
 alter table worker_groups add constraint worker_groups_endpoint_group_id_fkey FOREIGN KEY (endpoint_group_id) REFERENCES endpoint_groups(id) ON DELETE CASCADE;
 alter table worker_groups add constraint worker_groups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 
+create view disk_promises as
+ SELECT instances.machine_id,
+    instances.disk_bytes AS bytes
+   FROM instances
+  WHERE instances.ended_at IS NULL
+UNION ALL
+ SELECT volumes.machine_id,
+    volumes.size_bytes AS bytes
+   FROM volumes
+  WHERE volumes.deleted_at IS NULL;
+
 CREATE TRIGGER account_documents_append_only BEFORE DELETE OR UPDATE ON public.account_documents FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER account_documents_no_truncate BEFORE TRUNCATE ON public.account_documents FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER account_freezes_change BEFORE DELETE OR UPDATE ON public.account_freezes FOR EACH ROW EXECUTE FUNCTION account_freezes_change();

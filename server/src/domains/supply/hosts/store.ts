@@ -227,13 +227,7 @@ export async function lockMachines(tx: Tx, ids: readonly MachineId[]): Promise<v
 export function promisedOn(ids: readonly MachineId[] | undefined) {
   const among = ids === undefined ? sql`true` : sql`machine_id = any(${ids}::integer[])`;
   return sql`promised as materialized (
-    select machine_id, sum(bytes)::bigint as bytes
-    from (
-      select machine_id, disk_bytes as bytes from instances where ${among} and ended_at is null
-      union all
-      select machine_id, size_bytes from volumes where ${among} and deleted_at is null
-    ) as taken
-    group by machine_id
+    select machine_id, sum(bytes)::bigint as bytes from disk_promises where ${among} group by machine_id
   )`;
 }
 
