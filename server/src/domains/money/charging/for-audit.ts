@@ -13,7 +13,8 @@ export {
   type LineRange,
 } from "./audit/audit-store.ts";
 export { listWrongDays, type WrongDay } from "./days/charge-day-audit-store.ts";
-export { forgetHold, isHoldNamed, scheduleSettlement, settleUnheld } from "./audit/repair-store.ts";
+export { forgetHold, scheduleSettlement } from "../tabs/for-charging.ts";
+export { isHoldNamed, settleUnheld } from "./audit/repairs.ts";
 export { sumPaidForRuns } from "./audit/run-cost-store.ts";
 export {
   listAuditedInstances,

@@ -6,6 +6,7 @@ export type { RunKey } from "./run-store.ts";
 export { periodsOf, segmentsOf, type Counter, type Terms, type TermsHistory } from "./rules/terms-history.ts";
 export { listPastTerms } from "./rentals/terms-store.ts";
 export type { DesiredState, Phase } from "./lifecycle/rules/lifecycle.ts";
+export { hasEnded, needsHold } from "./rentals/rental-sql-store.ts";
 export { stopUnpaid } from "./charging-service.ts";
 export { stopFlooded } from "./traffic/traffic-service.ts";
 export { trafficLeft } from "./traffic/rules/traffic-budget.ts";

@@ -1,4 +1,4 @@
-// Facts of rentals as SQL for the stores of deposits, whose statements on many rentals stay one each.
+// Facts of rentals as SQL for the stores of deposits and tabs, whose statements stay one each.
 import { sql, type RawBuilder } from "kysely";
 import type { MachineId, UserId } from "../../../../base/ids.ts";
 
@@ -16,6 +16,18 @@ export const endsBefore = (id: IdInSql, at: RawBuilder<unknown>) =>
     where instances.id = ${id} and instances.ended_at is null and instances.desired <> 'destroyed'
       and instances.end_at < ${at}
   )`;
+
+/** True for an instance that is to run and holds devices, unless it is a background job of its host. */
+export const needsHold = (id: IdInSql) =>
+  sql<boolean>`exists (
+    select from instances
+    where instances.id = ${id} and not instances.is_background and instances.desired = 'running'
+      and instances.phase in ('starting', 'running', 'yielding')
+  )`;
+
+/** True for an instance that has ended. */
+export const hasEnded = (id: IdInSql) =>
+  sql<boolean>`exists (select from instances where instances.id = ${id} and instances.phase = 'ended')`;
 
 /** True for an instance with counted running time that is not charged. */
 export const hasUnchargedTime = (id: IdInSql) =>

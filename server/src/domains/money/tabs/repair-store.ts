@@ -1,8 +1,11 @@
-// Repairs of instances by the reconciliation. Each locks one row and returns whether it changed anything.
-import { sql } from "kysely";
-import type { InstanceId } from "../../../../base/ids.ts";
-import type { Tx } from "../../../../db/transaction.ts";
-import type { HoldId } from "../../ledger/index.ts";
+// Repairs of tabs by the reconciliation. Each locks one row and returns whether it changed anything.
+import { sql, type RawBuilder } from "kysely";
+import type { InstanceId } from "../../../base/ids.ts";
+import type { Tx } from "../../../db/transaction.ts";
+import type { HoldId } from "../ledger/index.ts";
+
+/** A condition on an instance, in SQL. */
+type ConditionInSql = (id: RawBuilder<unknown>) => RawBuilder<boolean>;
 
 /** Makes an instance due that has no date for its settlement. */
 export async function scheduleSettlement(tx: Tx, id: InstanceId): Promise<boolean> {
@@ -13,15 +16,13 @@ export async function scheduleSettlement(tx: Tx, id: InstanceId): Promise<boolea
   return result.numAffectedRows === 1n;
 }
 
-/** Makes an instance due that has no hold; its settlement places one, or stops the instance. */
-export async function settleUnheld(tx: Tx, id: InstanceId): Promise<boolean> {
+/** Makes an instance due that has no hold but `needsHold`; its settlement places one, or stops the instance. */
+export async function makeUnheldDue(tx: Tx, id: InstanceId, needsHold: ConditionInSql): Promise<boolean> {
   const result = await sql`
     update instance_tabs as tab set settle_at = ${tx.now}::timestamptz
-    from instances i
-    where i.id = ${id} and tab.instance_id = i.id and tab.hold_id is null
+    where tab.instance_id = ${id} and tab.hold_id is null
       and (tab.settle_at is null or tab.settle_at > ${tx.now}::timestamptz)
-      and tab.metered_from_at is not null and not i.is_background and i.desired = 'running'
-      and i.phase in ('starting', 'running', 'yielding')
+      and tab.metered_from_at is not null and ${needsHold(sql`tab.instance_id`)}
   `.execute(tx.db);
   return result.numAffectedRows === 1n;
 }
@@ -36,14 +37,13 @@ export async function forgetHold(tx: Tx, id: InstanceId, holdId: HoldId): Promis
   return result.numAffectedRows === 1n;
 }
 
-/** True when an instance that has not ended, or is not settled to its end, names this hold. */
-export async function isHoldNamed(tx: Tx, holdId: HoldId): Promise<boolean> {
+/** True when this hold is named by an instance that has not ended, or is not settled to its end. */
+export async function isHoldOnTab(tx: Tx, holdId: HoldId, hasEnded: ConditionInSql): Promise<boolean> {
   const row = await tx.db
     .selectFrom("instance_tabs as tab")
-    .innerJoin("instances", "instances.id", "tab.instance_id")
     .select("tab.instance_id")
     .where("tab.hold_id", "=", holdId)
-    .where((eb) => eb.or([eb("instances.phase", "!=", "ended"), eb("tab.settle_at", "is not", null)]))
+    .where(sql<boolean>`(tab.settle_at is not null or not ${hasEnded(sql`tab.instance_id`)})`)
     .executeTakeFirst();
   return row !== undefined;
 }
