@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { model } from "../../../http/model.ts";
 
-const Moment = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
+const Moment = Type.Union([Type.Number(), Type.Null()]);
 
 export const AuditQuery = Type.Object({
   full: Type.Optional(Type.String()),
@@ -45,7 +45,7 @@ const Difference = model("AuditDifference", {
 const Check = model("AuditCheck", {
   name: Type.String(),
   title: Type.String(),
-  examined_count: Type.Integer({ description: "Rows that were looked at" }),
+  examined_count: Type.Integer({ description: "Number of rows that were checked" }),
   difference_count: Type.Integer(),
   differences: Type.Array(Difference),
 });
@@ -55,8 +55,8 @@ export const AuditResponse = Type.Object({
   state: Type.Union([Type.Literal("finished"), Type.Literal("running")]),
   is_sound: Type.Union([Type.Boolean(), Type.Null()]),
   is_full: Type.Boolean(),
-  audited_at: Moment("When its snapshot was taken, or since when it is running: seconds since 1970"),
-  sealed_until: Moment("What came before is sealed: seconds since 1970; null when nothing is"),
+  audited_at: Moment,
+  sealed_until: Moment,
   checks: Type.Array(Check),
 });
 export type AuditResponse = Static<typeof AuditResponse>;
@@ -73,7 +73,7 @@ const Finding = model("AuditFinding", {
 
 export const ReconciliationResponse = Type.Object({
   success: Type.Literal(true),
-  last_run_at: Moment("When ledger, leases and instances were last compared: seconds since 1970"),
+  last_run_at: Moment,
   last_found: Type.Record(Type.String(), Type.Integer()),
   findings: Type.Array(Finding),
 });

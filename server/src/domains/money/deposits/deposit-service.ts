@@ -100,7 +100,10 @@ export async function prepay(
   return { ...reservation, leftNanos: total };
 }
 
-/** The instance, if it can be reserved. Throws `no_such_instance` with status 400, as published clients expect. */
+/**
+ * The instance, if it can be reserved. Throws `no_such_instance` with status 400, as published clients expect, for one
+ * that is not the caller's or is destroyed.
+ */
 function requirePrepayable(instance: Instance | undefined, now: Date): Instance {
   if (instance === undefined || instance.desired === "destroyed") {
     throw invalid("id", "No such instance", "no_such_instance");

@@ -115,7 +115,7 @@ export async function closeDeposit(tx: Tx, instanceId: InstanceId): Promise<"clo
   return result.numUpdatedRows === 1n ? "closed" : "stale";
 }
 
-/** Everything that hosts have counted of an instance is charged, and nothing waits to be settled. */
+/** SQL: true when all counted running time of an instance is charged, and it waits for no settlement. */
 const isAllCharged = (id: RawBuilder<unknown>) => sql<boolean>`${isSettled(id)} and not ${hasUnchargedTime(id)}`;
 
 export async function isCharged(db: Reader, id: InstanceId): Promise<boolean> {
@@ -125,7 +125,10 @@ export async function isCharged(db: Reader, id: InstanceId): Promise<boolean> {
   return rows[0]?.is_charged === true;
 }
 
-/** Deposits of rentals that are over, with their last running time charged and refunds for faults of the host paid. */
+/**
+ * Deposits of rentals that are over, the longest ended first, whose last running time is charged and whose hosts'
+ * failures are credited: a settlement stays due until both are done.
+ */
 export async function listReturnable(db: Reader, limit: number): Promise<readonly InstanceId[]> {
   const { rows } = await sql<{ instance_id: InstanceId }>`
     select deposits.instance_id

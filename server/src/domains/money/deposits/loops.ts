@@ -56,7 +56,7 @@ export function depositLoops({ database, clock }: Deps): readonly Loop[] {
     },
     {
       name: "drop-price-increases",
-      description: "Deletes offers of price increases that can no longer be accepted.",
+      description: "Deletes price increases that can no longer be accepted.",
       everyMs: 60_000,
       run: () =>
         withTransaction(database, clock, async (tx) => ({ dropped: await dropStaleIncreases(tx, ROWS_PER_RUN) })),

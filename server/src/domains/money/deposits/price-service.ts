@@ -46,9 +46,9 @@ export async function listEndingRentals(
 }
 
 /**
- * Offers a later end at higher prices to the renters of a machine that was listed again: one pending offer for each
- * rental, in the place of any earlier one. Rentals whose prices do not rise get no offer: the listing extends them. The
- * caller holds the machine's lock. Returns the number of offers.
+ * Asks the renters of a machine that was listed again for higher prices after their end dates: one pending price
+ * increase for each rental, in place of any earlier one. Rentals whose prices do not rise get none: the listing extends
+ * them. The caller holds the machine's lock. Returns the number of price increases.
  */
 export async function offerPriceIncreases(tx: Tx, { machineId, hostId, newTerms }: RelistedMachine): Promise<number> {
   const increases = (await listEndingRentals(tx.db, machineId)).flatMap((rental): NewIncrease[] => {
@@ -71,8 +71,8 @@ export async function readIncreases(
 export type IncreaseRequest = Spender & { readonly userId: UserId; readonly increaseId: number };
 
 /**
- * Accepts an offer: the rental lasts until the offered end, at its present prices until its present end and at the new
- * ones from that instant on.
+ * Accepts a price increase: the rental lasts until the offered end, at its present prices until its present end and at
+ * the new ones from that instant on.
  */
 export async function acceptIncrease(tx: Tx, request: IncreaseRequest): Promise<InstanceId> {
   const { instance, id } = await requireIncrease(tx, request);
@@ -88,7 +88,7 @@ export async function acceptIncrease(tx: Tx, request: IncreaseRequest): Promise<
   return instance.id;
 }
 
-/** Rejects an offer: the rental ends on its present end date. */
+/** Rejects a price increase: the rental ends on its present end date. */
 export async function rejectIncrease(tx: Tx, request: IncreaseRequest): Promise<InstanceId> {
   const { instance, id } = await requireIncrease(tx, request);
   if ((await takeIncrease(tx, id)) === undefined) throw noSuchIncrease(request);

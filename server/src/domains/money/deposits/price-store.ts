@@ -38,7 +38,7 @@ export type NewIncrease = {
   readonly endAt: Date;
 };
 
-/** Replaces all pending offers for the rentals of a machine by new ones. The caller holds the machine's lock. */
+/** Replaces all pending price increases of a machine's rentals by new ones. The caller holds the machine's lock. */
 export async function replaceIncreases(tx: Tx, machineId: MachineId, increases: readonly NewIncrease[]): Promise<void> {
   await sql`
     delete from pending_price_increases as pending where ${isOnMachine(sql`pending.instance_id`, machineId)}
@@ -82,7 +82,7 @@ type IncreaseRow = PriceColumns & {
   readonly old_inet_down: bigint;
 };
 
-/** The pending offers for a renter, oldest first, without those that have expired. */
+/** The pending price increases of a renter, oldest first, without those that can no longer be accepted. */
 export async function listIncreases(
   db: Reader,
   userId: UserId,
@@ -127,7 +127,7 @@ export async function listIncreases(
   });
 }
 
-/** The instance of an offer, without a lock. */
+/** The instance of a price increase, without a lock. */
 export async function findIncreaseInstance(db: Reader, id: PriceIncreaseId): Promise<InstanceId | undefined> {
   const row = await db
     .selectFrom("pending_price_increases")
@@ -138,7 +138,7 @@ export async function findIncreaseInstance(db: Reader, id: PriceIncreaseId): Pro
 }
 
 /**
- * Deletes an offer and returns it; undefined when it is not pending any more. The caller holds the lock of its
+ * Deletes a price increase and returns it; undefined when it is not pending any more. The caller holds the lock of its
  * instance.
  */
 export async function takeIncrease(
@@ -150,7 +150,7 @@ export async function takeIncrease(
 }
 
 /**
- * Deletes offers that can no longer be accepted, because their rental or their time is over. Rows that another
+ * Deletes price increases that can no longer be accepted, because their rental or their time is over. Rows that another
  * transaction has locked are skipped, since the locks of the machines are not held here.
  */
 export async function dropStaleIncreases(tx: Tx, limit: number): Promise<number> {

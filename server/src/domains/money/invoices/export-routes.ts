@@ -16,8 +16,8 @@ const TAGS = ["Billing"];
 const ROWS_AT_ONCE = 1_000;
 const MOMENT = "seconds since 1970, an ISO 8601 date or date-time, or MM/DD/YYYY";
 const ExportQuery = Type.Object({
-  from: Type.Optional(Type.String({ description: `From then on: ${MOMENT}; from the beginning when left out` })),
-  to: Type.Optional(Type.String({ description: `Up to then: ${MOMENT}; a date includes its whole day` })),
+  from: Type.Optional(Type.String()),
+  to: Type.Optional(Type.String()),
 });
 const Csv = {
   description: "Comma-separated values (RFC 4180)",

@@ -8,18 +8,14 @@ const TEXT_MAX = 255;
 const Dollars = Type.Number({ minimum: 0.01, maximum: MAX_DOLLARS });
 const Name = (description: string) =>
   Type.Union([Type.String({ minLength: 1, maxLength: TEXT_MAX }), Type.Integer()], { description });
-const Flag = (description: string) => Type.Optional(Type.String({ description: `${description} (true or false)` }));
-const Moment = (description: string) =>
-  Type.Optional(
-    Type.String({ description: `${description}: seconds since 1970, ISO 8601 date or date-time, or MM/DD/YYYY` }),
-  );
+const Text = Type.Optional(Type.String());
 
 export const TransferBody = Type.Object({
   recipient: Name("E-mail address or id of the user who gets the credit"),
   amount: Dollars,
   client_id: Type.Optional(Name('Ignored; usually "me"')),
   sender: Type.Optional(Name("Account whose credit is transferred: `me`, or the e-mail address or id of a subaccount")),
-  apikey_id: Type.Optional(Name("For the audit log")),
+  apikey_id: Type.Optional(Name("API key that the sender states for the audit log")),
 });
 export const SuccessResponse = Type.Object({ success: Type.Literal(true) });
 
@@ -45,7 +41,7 @@ export const GrantResponse = Type.Object({
 });
 
 export const FetchBody = Type.Object({
-  label: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: "All of them when left out" })),
+  label: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: "Label of the instances; all named instances when left out" })),
   contract_ids: Type.Optional(
     Type.Array(Type.Integer({ minimum: 1, maximum: MAX_ID }), { maxItems: 10_000, description: "Ids of instances" }),
   ),
@@ -56,11 +52,11 @@ export const FetchResponse = Type.Object({
 
 export const InvoicesParams = Type.Object({ user_id: Type.String() });
 export const InvoicesQuery = Type.Object({
-  inc_charges: Flag("Include charges for usage"),
-  only_payouts: Flag("Payouts only"),
-  no_payouts: Flag("No payouts"),
-  sdate: Moment("From this moment"),
-  edate: Moment("To this moment; a date includes its whole day"),
+  inc_charges: Text,
+  only_payouts: Text,
+  no_payouts: Text,
+  sdate: Text,
+  edate: Text,
 });
 export type InvoicesQuery = Static<typeof InvoicesQuery>;
 

@@ -3,7 +3,7 @@ import type { Log } from "../../../base/log.ts";
 import type { Database } from "../../../db/connect.ts";
 import type { PaymentProvider } from "./provider/provider.ts";
 
-/** The means of this domain's use cases that do not come with a request. */
+/** Ports that the use cases of this domain need besides the request. */
 export type PaymentDependencies = {
   readonly database: Database;
   readonly clock: Clock;

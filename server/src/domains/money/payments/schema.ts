@@ -7,8 +7,8 @@ const TEXT_MAX = 255;
 const PAGE_MAX = 500;
 const Success = Type.Literal(true);
 const Dollars = (description: string) => Type.Number({ description, minimum: 0, maximum: MAX_DOLLARS });
-const NullableNumber = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
-const NullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const NullableNumber = Type.Union([Type.Number(), Type.Null()]);
+const NullableText = Type.Union([Type.String(), Type.Null()]);
 
 export const IdParams = Type.Object({ id: Type.Integer({ minimum: 1, maximum: MAX_ID }) });
 export const SuccessResponse = Type.Object({ success: Success });
@@ -18,7 +18,7 @@ export const PageQuery = Type.Object({
 });
 
 export const CheckoutBody = Type.Object({
-  amount: Dollars("Dollars to add, in whole cents; at least 5"),
+  amount: Type.Number({ minimum: 0, maximum: MAX_DOLLARS }),
   save_card: Type.Optional(Type.Boolean({ description: "Keep the card for automatic payments" })),
 });
 export const PageResponse = model("PaymentPage", {
@@ -35,16 +35,16 @@ const PaymentState = Type.Union(
     Type.Literal("expired"),
     Type.Literal("mismatched"),
   ],
-  { description: "mismatched: what was paid is not what was asked for; an administrator looks" },
+  { description: "`mismatched`: the amount or currency that was paid differs from the request, so nothing was credited" },
 );
 const PaymentView = model("Payment", {
   id: Type.Integer(),
   kind: Type.Union([Type.Literal("checkout"), Type.Literal("autobill")]),
   state: PaymentState,
   amount: Type.Number({ description: "Dollars" }),
-  failure: NullableText("Why it failed"),
+  failure: NullableText,
   created_at: Type.Number(),
-  settled_at: NullableNumber("When it was paid, or failed"),
+  settled_at: NullableNumber,
 });
 export const PaymentsResponse = Type.Object({ success: Success, payments: Type.Array(PaymentView) });
 
@@ -70,9 +70,11 @@ export const AutobillResponse = model("Autobill", {
   enabled: Type.Boolean(),
   threshold: Type.Number(),
   amount: Type.Number(),
-  last4: NullableText("Last four digits of the card that is charged; null when none is saved"),
+  last4: Type.Union([Type.String(), Type.Null()], {
+    description: "Last four digits of the card that is charged; null when none is saved",
+  }),
   failure_count: Type.Integer({ description: "Failures since the last success" }),
-  retry_at: NullableNumber("Not charged again before this, after a failure"),
+  retry_at: NullableNumber,
 });
 
 const Detail = Type.Optional(Type.String({ maxLength: TEXT_MAX }));
@@ -92,9 +94,9 @@ export const PayoutMethodBody = Type.Object({
 
 export const PayoutMethodResponse = model("PayoutMethod", {
   success: Success,
-  method: NullableText("stripe, wise, paypal or bank; null when none was chosen"),
-  shown: NullableText("What is shown of its details"),
-  updated_at: NullableNumber("When it was chosen"),
+  method: NullableText,
+  shown: NullableText,
+  updated_at: NullableNumber,
 });
 
 const PayoutState = Type.Union([
@@ -112,13 +114,13 @@ const PayoutView = model("Payout", {
   fee_percent: Type.Number(),
   fee: Type.Number({ description: "Dollars that the platform kept of that" }),
   amount: Type.Number({ description: "Dollars that are paid out" }),
-  method: NullableText("How it was sent"),
-  reference: NullableText("What the payment is called where it was made"),
-  failure: NullableText("Why it came back"),
+  method: NullableText,
+  reference: NullableText,
+  failure: NullableText,
   returned: Type.Number({
     description: "Dollars of it that came back, all of a failed payout; a later payout pays them out",
   }),
-  settled_at: NullableNumber("When it was paid, or came back"),
+  settled_at: NullableNumber,
 });
 const PayoutHoldView = model("PayoutHold", {
   id: Type.Integer(),
@@ -138,9 +140,7 @@ const EarningsView = model(
     held: Type.Number({ description: "Dollars that wait for a hold to be released" }),
     debt: Type.Number({ description: "Dollars that later earnings make good" }),
     card_hold_days: Type.Integer({ description: "Days for which earnings from a card payment wait" }),
-    granted_after_days: NullableNumber(
-      "Days after which granted earnings are paid; null when an administrator decides",
-    ),
+    granted_after_days: NullableNumber,
   },
   { description: "Earnings that were not paid out yet, in dollars, and the parts of them that wait" },
 );
@@ -190,7 +190,7 @@ export const ReleaseEarningsResponse = Type.Object({
 const AdminPayoutView = model("AdminPayout", {
   ...PayoutView.properties,
   user_id: Type.Integer(),
-  email: NullableText("Of the host, or of a team's owner; null when the account is gone"),
+  email: NullableText,
 });
 export const AdminPayoutsQuery = Type.Object({
   ...PageQuery.properties,

@@ -11,13 +11,16 @@ export type PaymentSettings = {
   readonly publicUrl: string | undefined;
   /** The fee of the house on hosts' earnings, in millionths. */
   readonly feePpm: number;
-  /** Days after which hosts are paid for granted credit; undefined for an administrator's word alone. */
+  /** Days after which hosts are paid for granted credit; undefined when only administrators release it. */
   readonly grantedAfterDays: number | undefined;
-  /** For so many days card payments are neither transferred nor paid out. */
+  /** Days for which card payments are neither sent to other users nor paid out. */
   readonly cardHoldDays: number;
 };
 
-/** Most disputes come within weeks of the payment, and hosts should not wait for all that may come within 120 days. */
+/**
+ * Default of `cardHoldDays`: most disputes come within weeks of the payment, and hosts should not wait for all that may
+ * come within 120 days.
+ */
 export const CARD_HOLD_DAYS = 14;
 
 export const NO_PAYMENTS: PaymentSettings = {

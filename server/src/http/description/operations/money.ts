@@ -30,7 +30,7 @@ export const MONEY_OPERATIONS: OperationWords = {
   },
   "api.billing.list_invoices": {
     description:
-      "Returns money movements other than usage, page by page; amounts are in dollars. A range of dates that is none answers 200 with `success: false`. 400 `invalid_token`.",
+      "Returns money movements other than usage, page by page; amounts are in dollars. A missing or invalid range of dates answers 200 with `success: false`. 400 `invalid_token`.",
   },
   "api.billing.search_invoices": {
     description:

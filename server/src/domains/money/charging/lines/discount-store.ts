@@ -4,7 +4,7 @@ import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import type { ChargeSpan } from "./line-report-store.ts";
 
-/** The saving of these instances by discounts on their running time: list price less charged price. */
+/** The saving of these instances by discounts on their running time: list price less discounted price, paid or not. */
 export async function sumDiscounts(
   db: Reader,
   { payerId, from, until }: ChargeSpan,

@@ -70,7 +70,9 @@ export async function sumPaidTo(
   return rows.map((row) => ({ hostId: row.host_id, renterId: row.payer_id, paidNanos: BigInt(row.paid) }));
 }
 
-/** Payments for the running time of these runs since a moment. */
+/**
+ * Payments for the running time of each run after its `since`. A stretch that began earlier is returned whole.
+ */
 export async function listPaidStretches(
   db: Reader,
   runs: readonly { readonly instanceId: InstanceId; readonly generation: number; readonly since: Date }[],

@@ -9,7 +9,7 @@ export type Contracts = { readonly instanceIds: readonly InstanceId[]; readonly 
 /** Selects charges since `from`, of these instances and volumes, or of all when `of` is undefined. */
 export type SpentWhere = { readonly userId: UserId; readonly from: Date; readonly of: Contracts | undefined };
 
-/** Charges to a user's credit. Deposits are left out, since they were paid when they were prepaid. */
+/** Charges to a user's credit. Charges that deposits paid are left out, since the prepayments count as spent. */
 export async function sumCharged(db: Reader, { userId, from, of }: SpentWhere): Promise<Nanos> {
   const { rows } = await sql<{ total: bigint }>`
     select coalesce(sum(l.amount_nanos), 0)::bigint as total

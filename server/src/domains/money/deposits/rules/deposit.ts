@@ -111,7 +111,7 @@ export function monthsLeft(leftNanos: bigint, month: bigint, discountPpm: number
   return discounted === 0n ? 0 : Number(mulDivFloor(leftNanos, PPM * PPM, discounted)) / Number(PPM);
 }
 
-/** The longest silence of a machine that does not break its host's promise. */
+/** The silence of a machine, in milliseconds, from which on its host's promise counts as broken. */
 const SILENT_MS_MAX = 3_600_000;
 
 export type Standing = {

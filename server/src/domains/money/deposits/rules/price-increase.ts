@@ -25,7 +25,7 @@ export function agreedPrices(
 }
 
 /**
- * The prices of a rental after its present end at the listed terms; undefined when there is no offer to make: the
+ * The prices of a rental after its present end at the listed terms; undefined when there is nothing to ask for: the
  * rental ends no earlier than the listing, or no price rises. A bid pays what it bids, at any listed price.
  */
 export function increaseFor(

@@ -18,7 +18,11 @@ const head = {
         "First instant of the month of an invoice or statement, in seconds since the epoch; null for other kinds",
     }),
   ),
-  period_end: OrNull(Type.Number({ description: "The first instant after the period" })),
+  period_end: OrNull(
+    Type.Number({
+      description: "First instant after that month, in seconds since the epoch; null for other kinds",
+    }),
+  ),
   refers_to: OrNull(Type.String()),
   total: Type.Number({ description: "Dollars, in whole cents; below zero for what was paid back" }),
 };
@@ -26,7 +30,7 @@ export const HeadRecord = model("DocumentHead", head);
 export type HeadRecord = Static<typeof HeadRecord>;
 
 export const ListQuery = Type.Object({
-  kind: Type.Optional(Type.String({ description: `Only these: ${KINDS.join(", ")}` })),
+  kind: Type.Optional(Type.String()),
   limit: Type.Optional(Type.Number()),
   after_token: Type.Optional(Type.String()),
 });

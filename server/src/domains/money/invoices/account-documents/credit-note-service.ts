@@ -55,7 +55,7 @@ async function isChargedBefore(
   return charged.some((sum) => sum.component === "gpu" && sum.instanceId === instanceId);
 }
 
-/** Invoices that are searched for the running time; it was charged before the credit. */
+/** Number of invoices, newest first, that are searched for the running time, which was charged before the credit. */
 const INVOICES_BACK = 3;
 
 /**

@@ -20,7 +20,7 @@ import type { AccountDocumentKind } from "./rules/account-document.ts";
 
 export type IssueMeans = { readonly database: Database; readonly clock: Clock; readonly seller: Seller };
 
-/** `none`: the movement needs no document. `later`: the document's reference is not issued yet. */
+/** `none`: the movement needs no document. `later`: the document that it refers to is not issued yet. */
 export type Drafted = Draft | "none" | "later";
 
 type Kind = {

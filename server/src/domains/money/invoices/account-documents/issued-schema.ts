@@ -1,13 +1,13 @@
 import { Type, type Static } from "typebox";
 import { model } from "../../../../http/model.ts";
-import { HeadRecord, KINDS } from "./account-document-schema.ts";
+import { HeadRecord } from "./account-document-schema.ts";
 
 const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const Dollars = Type.Number();
 
 const filter = {
   month: Type.String(),
-  kind: Type.Optional(Type.String({ description: `Only these: ${KINDS.join(", ")}` })),
+  kind: Type.Optional(Type.String()),
 };
 export const IssuedExportQuery = Type.Object(filter);
 export const IssuedQuery = Type.Object({
@@ -55,5 +55,5 @@ export const IssuedResponse = Type.Object({
   success: Type.Literal(true),
   count: Type.Integer(),
   next_token: OrNull(Type.String()),
-  results: Type.Array(IssuedRecord, { description: "In the order in which they were issued" }),
+  results: Type.Array(IssuedRecord, { description: "Documents in the order of issue" }),
 });

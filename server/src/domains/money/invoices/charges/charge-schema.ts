@@ -1,22 +1,22 @@
 import { Type, type Static } from "typebox";
 import { model } from "../../../../http/model.ts";
 
-const Text = (description: string) => Type.Optional(Type.String({ description }));
+const Text = Type.Optional(Type.String());
 const MaybeInteger = Type.Union([Type.Integer(), Type.Null()]);
 const MaybeText = Type.Union([Type.String(), Type.Null()]);
 
 export const ChargesQuery = Type.Object({
-  select_filters: Text('JSON: {"day": {"gte": seconds, "lte": seconds}}, and {"type": {"in": [...]}} if wanted'),
-  format: Text("table, tree or lines; table when left out"),
-  latest_first: Text("true or false; true when left out"),
+  select_filters: Text,
+  format: Text,
+  latest_first: Text,
   limit: Type.Optional(Type.Number()),
-  after_token: Text("The next_token of the page before"),
+  after_token: Text,
 });
 
 const amounts = {
   description: Type.String(),
   amount: Type.Number({ description: "Dollars, to three decimals, such that parts add up to their whole" }),
-  amount_exact: Type.String({ description: "Dollars, exactly" }),
+  amount_exact: Type.String({ description: "Dollars, with every digit" }),
 };
 const span = {
   start: Type.Number(),
@@ -36,7 +36,7 @@ export const ChargeRow = model("Charge", {
     workergroup_id: Type.Optional(MaybeInteger),
     quantity: Type.Optional(Type.Number()),
     unit: Type.Optional(Type.String()),
-    unpaid: Type.Optional(Type.String({ description: "Dollars that were due besides, exactly" })),
+    unpaid: Type.Optional(Type.String({ description: "Dollars that were due besides and could not be paid, with every digit" })),
   }),
   items: Type.Array(Type.Unknown({ description: "Rows of the same form" })),
 });
@@ -59,7 +59,7 @@ export const ChargeLineRow = model("ChargeLine", {
   size_gb: Type.Union([Type.Number(), Type.Null()]),
   unit_price: Type.String(),
   discount: Type.Number(),
-  unpaid: Type.String({ description: "Dollars that were due besides, exactly" }),
+  unpaid: Type.String({ description: "Dollars that were due besides and could not be paid, with every digit" }),
   paid_from: Type.String(),
   charged_at: Type.Number(),
   metadata: Type.Object({}),

@@ -8,7 +8,7 @@ const summary = {
   number: Type.String(),
   issued_at: Type.Number(),
   period_start: Type.Number(),
-  period_end: Type.Number({ description: "The first instant after the period" }),
+  period_end: Type.Number(),
   currency: Type.String(),
   total: Dollars,
 };
@@ -44,10 +44,10 @@ export const DocumentResponse = model("Invoice", {
       rate: Type.String(),
       is_rate_average: Type.Boolean({
         description:
-          "The price changed, was discounted, or could not be paid in full: this is what a unit cost on average",
+          "True when `rate` is the average price of a unit: the price changed, was discounted, or could not be paid in full",
       }),
       amount: Dollars,
-      unpaid: Type.String({ description: "Dollars that were due besides and could not be had, exactly" }),
+      unpaid: Type.String({ description: "Dollars that were due besides and could not be paid, with every digit" }),
       machine_id: Type.Union([Type.Integer(), Type.Null()]),
       hardware: Type.Union([Type.String(), Type.Null()]),
       label: Type.Union([Type.String(), Type.Null()]),
@@ -62,8 +62,8 @@ export const DocumentResponse = model("Invoice", {
     amount: Dollars,
     note: Type.String(),
     name: Type.String(),
-    country: Type.String({ description: "The customer's, two letters; empty when it is not known" }),
-    is_reverse_charge: Type.Boolean({ description: "The customer is liable for the tax" }),
+    country: Type.String({ description: "ISO code of the customer's country; empty when it is not known" }),
+    is_reverse_charge: Type.Boolean(),
   }),
   balance: Type.Object({
     opening: Dollars,

@@ -199,7 +199,7 @@ export async function readFacts(
 
 type Usage = {
   readonly sums: readonly UsageSum[];
-  /** Usage on invoices up to this one that was charged after its month; the closing balance does not contain it. */
+  /** Usage on invoices up to this one that was charged after its month; the closing balance is lower by it. */
   readonly accrued: bigint;
 };
 

@@ -8,7 +8,7 @@ type Pdf = InstanceType<typeof PDFDocument>;
 
 const { resolve } = createRequire(import.meta.url);
 /**
- * Embedded, since PDF readers bring Latin only. DejaVu has Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew and Arabic;
+ * Fonts that are embedded, since PDF readers bring Latin only. DejaVu has Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew and Arabic;
  * Unifont, drawn on a coarse grid, has every other script of Unicode's first plane.
  */
 const FONTS = {

@@ -1,14 +1,14 @@
 import { Type, type Static } from "typebox";
 import { model } from "../../../../http/model.ts";
 
-const Text = (description: string) => Type.Optional(Type.String({ description }));
+const Text = Type.Optional(Type.String());
 
 export const MovementsQuery = Type.Object({
-  select_filters: Text('JSON: {"when": {"gte": seconds, "lte": seconds}}, and "service" if wanted'),
-  order_by: Text('JSON: [{"col": "when" | "paid_on" | "amount_cents", "dir": "asc" | "desc"}]'),
-  latest_first: Text("true or false; true when left out"),
+  select_filters: Text,
+  order_by: Text,
+  latest_first: Text,
   limit: Type.Optional(Type.Number()),
-  after_token: Text("The next_token of the page before"),
+  after_token: Text,
 });
 
 export const MovementRow = model("MoneyMovement", {
@@ -47,9 +47,9 @@ export const MovementsResponse = Type.Object({
 });
 
 export const RawInvoicesQuery = Type.Object({
-  select_filters: Text("JSON: {column: {operator: value}}"),
-  select_cols: Text("JSON: a list of columns; all when left out"),
-  order_by: Text('JSON: [{"col": name, "dir": "asc" | "desc"}]'),
+  select_filters: Text,
+  select_cols: Text,
+  order_by: Text,
   limit: Type.Optional(Type.Number()),
 });
 

@@ -5,11 +5,11 @@ import { parsePeriod, type Period } from "./period.ts";
 export type ReportPlan = Period & {
   readonly hasCharges: boolean;
   readonly hasPayouts: boolean;
-  /** Grants, credit transfers and refunds. */
+  /** True to include movements of credit: grants, payments, credit transfers, refunds and the like. */
   readonly hasPayments: boolean;
 };
 
-/** The query of a report as text; words of clients for "not given" are removed before. */
+/** The query of a report as text. A text that clients send for "not given" (empty, `null`, `None`) counts as absent. */
 export type ReportQuery = Readonly<
   Partial<Record<"inc_charges" | "only_payouts" | "no_payouts" | "sdate" | "edate", string | undefined>>
 >;

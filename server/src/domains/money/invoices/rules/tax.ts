@@ -22,7 +22,7 @@ export type TaxTable = ReadonlyMap<string, TaxRule>;
 
 /** Settings of a seller from which the tax of an invoice follows. */
 export type TaxSettings = {
-  /** Two letters of ISO 3166; empty when it does not matter. */
+  /** The seller's country, two letters of ISO 3166; empty when it does not matter. */
   readonly country: string;
   /** Taxes by the customer's country; empty for one rate for all. */
   readonly taxTable: TaxTable;

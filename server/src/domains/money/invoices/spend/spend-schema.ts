@@ -7,24 +7,24 @@ export const SpendQuery = Type.Object({
 });
 
 const spent = {
-  worker_count: Type.Integer({ description: "Instances that worked for it and were charged." }),
-  amount: Type.Number({ description: "Dollars." }),
-  amount_exact: Type.String({ description: "Dollars, exactly." }),
+  worker_count: Type.Integer({ description: "Number of instances that worked for it and were charged" }),
+  amount: Type.Number({ description: "Dollars" }),
+  amount_exact: Type.String({ description: "Dollars, with every digit" }),
   gpu: Type.String(),
   disk: Type.String(),
   bandwidth: Type.String(),
-  unpaid: Type.String({ description: "Dollars that were due besides, exactly." }),
+  unpaid: Type.String({ description: "Dollars that were due besides and could not be paid, with every digit" }),
 };
 
 export const EndpointSpend = model("EndpointSpend", {
   endpoint_id: Type.Integer(),
-  endpoint_name: Type.Optional(Type.String({ description: "Absent when the endpoint is gone without trace." })),
+  endpoint_name: Type.Optional(Type.String({ description: "Name of the endpoint; absent when it is not known any more" })),
   ...spent,
 });
 export type EndpointSpend = Static<typeof EndpointSpend>;
 
 export const WorkerGroupSpend = model("WorkerGroupSpend", {
-  workergroup_id: Type.Optional(Type.Integer({ description: "Absent: workers from before there were groups." })),
+  workergroup_id: Type.Optional(Type.Integer({ description: "Id of the worker group; absent for workers from before there were worker groups" })),
   endpoint_id: Type.Integer(),
   ...spent,
 });

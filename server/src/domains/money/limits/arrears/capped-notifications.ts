@@ -47,9 +47,9 @@ function nameOf({ scope, period }: CapArrears): string {
 }
 
 function stateOf({ deleteAt, period }: CapArrears): string {
-  const renewal = period === "total" ? "" : ", or its next period begins";
+  const renewal = period === "total" ? "" : " or begins its next period";
   return (
-    `These instances and volumes are kept until ${timeText(deleteAt)} and are deleted then, unless the cap is removed, ` +
-    `raised${renewal}, and then leaves enough for at least a day of them before. Raise it, or save what you need.`
+    `These instances and volumes are kept until ${timeText(deleteAt)} and are deleted then, unless the cap is removed ` +
+    `before, or is raised${renewal} and then leaves enough for at least a day of them. Raise it, or save what you need.`
   );
 }

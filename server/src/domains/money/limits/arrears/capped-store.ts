@@ -71,7 +71,7 @@ export async function listOpenAmong(db: Reader, capIds: readonly LedgerCapId[]):
   return new Set(rows.map((row) => row.cap_id));
 }
 
-/** The latest deletion time that any cap of this scope stated since then. */
+/** The latest deletion time that arrears of any cap of this scope stated; only arrears that began after `since`. */
 export async function findStated(
   db: Reader,
   { userId, scope, since }: Pick<CapArrears, "userId" | "scope"> & { readonly since: Date },

@@ -36,7 +36,7 @@ export async function insertArrears(tx: Tx, arrears: NewArrears): Promise<Arrear
   return row && toArrears(row);
 }
 
-/** The deletion time of the account's last arrears that began since then. */
+/** The deletion time of the account's last arrears; only arrears that began at `since` or later. */
 export async function findEarlierDeleteAt(db: Reader, userId: UserId, since: Date): Promise<Date | undefined> {
   const row = await db
     .selectFrom("arrears")

@@ -43,8 +43,8 @@ function leaseFrom(now: Date): Date {
 }
 
 /**
- * Stores the charges to make, each in a transaction of its own, before the provider is asked. Reads balances only of
- * users who switched automatic payments on and have little credit.
+ * Stores the charges to make, each in a transaction of its own, before the provider is asked. Of the users who switched
+ * automatic payments on, only those with little credit are examined more closely.
  */
 async function beginCharges(dependencies: PaymentDependencies, limit: number): Promise<readonly Payment[]> {
   const { database, clock } = dependencies;
@@ -144,8 +144,8 @@ async function askForCharge(
 }
 
 /**
- * Ends a charge without an answer that is not wanted any more. It does not count as a failure of the card. Any other
- * card waits for a while, since this charge may have been made.
+ * Ends a charge without an answer that is not wanted any more. It does not count as a failure of the card. No other
+ * card is charged for a while, not even one that is yet to be saved, since this charge may have been made.
  */
 async function giveUpAutobill(tx: Tx, payment: Payment, { reason }: GivenUp): Promise<void> {
   const { userId } = payment;

@@ -45,7 +45,7 @@ export async function findDefaultCard(db: Reader, userId: UserId): Promise<Saved
   return row && toCard(row);
 }
 
-/** A card, with the mark that its user removed it. */
+/** A card, removed or not; `isRemoved` is true when its user removed it or the provider has it no more. */
 export async function findCard(
   db: Reader,
   id: PaymentCardId,

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { PayoutHoldId, UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-/** The reason that placed a hold. A host has at most one open hold of each kind. */
+/** The cause of a hold. A host has at most one open hold of each kind. */
 export type PayoutHoldKind = "operator" | "frozen_account" | "flagged_host" | "unverified" | "disputed_money";
 
 export type PayoutHold = {

@@ -142,8 +142,8 @@ export async function storeRun(
 }
 
 /**
- * Leases due payouts, to hosts with an account at the provider and without an open hold, to the caller; each with the
- * encrypted details of its destination.
+ * Leases due payouts to the caller, each with the encrypted details of its destination: payouts to hosts with an account
+ * at the provider, without an open hold and without a debt, and payouts whose sending has begun.
  */
 export async function claimDuePayouts(
   tx: Tx,
@@ -212,7 +212,7 @@ export async function findPayout(db: Reader, id: PayoutId): Promise<Payout | und
   return row && toPayout(row);
 }
 
-/** Leaves a payout to be sent by hand. Until its lease ends, other due payouts are tried first. */
+/** Makes a payout pending again, to be sent by hand. It keeps its lease, so that no run tries it before the lease ends. */
 export async function releasePayout(tx: Tx, id: PayoutId): Promise<void> {
   await tx.db
     .updateTable("payouts")
@@ -274,7 +274,7 @@ export type PayoutFilter = {
   readonly limit: number;
 };
 
-/** Payouts of a filter, newest first. */
+/** Payouts that match a filter, newest first. */
 export async function selectPayouts(db: Reader, filter: PayoutFilter): Promise<readonly Payout[]> {
   const { userId, ids, states, beforeId, limit } = filter;
   let query = db.selectFrom("payouts").select(COLUMNS);

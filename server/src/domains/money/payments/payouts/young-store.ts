@@ -3,7 +3,10 @@ import type { UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { NANOS_PER_CENT } from "../rules/cents.ts";
 
-/** Card payments of these users, or of all, since a moment, less the amounts that went back of these payments. */
+/**
+ * Card payments of these users, or of all, since a moment, less the amounts that went back of these payments; in
+ * nano-dollars by user.
+ */
 export async function listYoungPayments(
   db: Reader,
   { since, userIds }: { readonly since: Date; readonly userIds?: readonly UserId[] },

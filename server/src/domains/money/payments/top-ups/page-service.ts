@@ -14,7 +14,7 @@ import { countOpenPages, insertPageRequest, storePage, type Payment } from "./pa
 import type { PaymentDependencies } from "../dependencies.ts";
 import { readInstallation } from "../rules-store.ts";
 
-/** Minimum of a top-up, in cents: the provider's own fee takes too much of less. */
+/** Minimum of a top-up, in cents: of a smaller one the provider's own fee would take too large a part. */
 const TOP_UP_CENTS_MIN = 500n;
 /** The largest amount that Stripe accepts in one payment, in cents. */
 const TOP_UP_CENTS_MAX = 99_999_999n;

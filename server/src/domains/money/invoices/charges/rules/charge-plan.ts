@@ -58,7 +58,7 @@ export function planCharges(query: ChargesQuery): ChargesPlan {
   return { ...common, format, after: key && toKey(key) };
 }
 
-/** The UTC days from that of the one end to that of the other. */
+/** The whole UTC days from that of `gte` to that of `lte`. */
 function readDays(day: unknown): { readonly from: Date; readonly until: Date } {
   const given = isPlainObject(day) ? day : {};
   const { gte, lte, ...unknown } = given;

@@ -66,8 +66,8 @@ const WORDS: Readonly<Record<LineKind, string>> = {
 const ORDER: readonly LineKind[] = ["gpu", "discount", "discount_returned", "fee", "disk", "bwd", "bwu"];
 
 /**
- * The lines of an invoice: each instance with its fees and discounts, then each volume. Their amounts add up to its
- * total.
+ * The lines of an invoice: each instance with its fees and discounts, then each volume; late usage comes last. Their
+ * amounts add up to its total.
  */
 export function makeLines(facts: LineFacts, edition: Edition): readonly ExactLine[] {
   if (edition === 1) return facts.sums.map((sum) => plainLine(sum, facts.names));

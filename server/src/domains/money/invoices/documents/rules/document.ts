@@ -54,7 +54,7 @@ export type DocumentFacts = LineFacts & {
 
 const NANOS_PER_CENT = 10_000_000n;
 
-/** The balance at the start of the month: the balance at its end less the month's charges and movements. */
+/** The balance at the start of the month: the balance at its end, less the month's movements, plus its usage. */
 export function openingOf({ sums, movements, closingNanos }: DocumentFacts): bigint {
   const moved = movements.reduce((sum, movement) => sum + signed(movement), 0n);
   return closingNanos - moved + usageOf(sums);

@@ -24,11 +24,11 @@ export function graceHours({ averageDailySpendNanos, storageNanosPerHour }: Spen
   return Number(hours < HOURS_MIN ? HOURS_MIN : hours > HOURS_MAX ? HOURS_MAX : hours);
 }
 
-/** The share of what an account has paid in, as 1/10, up to which storage is kept unpaid beyond the least time. */
+/** Divisor of what an account has paid in: storage beyond the least time may be worth at most a tenth of it. */
 const PAID_IN_SHARE = 10n;
 
 type AccountFacts = SpendingFacts & {
-  /** All card payments of the account, less refunds. Granted and received credit does not count. */
+  /** All card payments of the account, less what went back. Granted and received credit does not count. */
   readonly paidInNanos: bigint;
   /** The operator's limit on what is kept unpaid beyond the least time. */
   readonly limitNanos: bigint;

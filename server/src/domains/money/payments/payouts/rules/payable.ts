@@ -52,9 +52,9 @@ export function payableOf(facts: EarningsFacts): Payable {
 }
 
 /**
- * The earnings of a host that came from young card money. From each renter it counts at most the host's earnings from
- * that renter's cash since then, and at most the renter's young card payments. Cash is not marked by payment, so the
- * result may exceed the exact amount, but is never below it.
+ * The earnings of a host that came from young card money. `earnedFrom` is what the host has earned from each renter's
+ * cash in the time in which payments count as young, `youngOf` each renter's young card payments; the smaller amount
+ * counts. Cash is not marked by payment, so the result may exceed the exact amount, but is never below it.
  */
 export function youngPart(earnedFrom: ReadonlyMap<number, bigint>, youngOf: ReadonlyMap<number, bigint>): Nanos {
   let sum = 0n;

@@ -3,7 +3,7 @@ import { NANOS_PER_CENT } from "../../rules/cents.ts";
 
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
-/** The first Friday after 1970 began, on a Thursday. */
+/** The first Friday, in milliseconds since 1970, which began on a Thursday. */
 const FIRST_FRIDAY_MS = DAY_MS;
 const PPM = 1_000_000n;
 
