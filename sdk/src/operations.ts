@@ -3790,7 +3790,7 @@ export type AdminRefundPaymentInput = {
 
 export type AdminRefundPaymentAnswer = AdminRefundPaymentResponse;
 
-/** Give a card payment back: `POST /api/v0/admin/payments/{id}/refund/` */
+/** Refund a card payment: `POST /api/v0/admin/payments/{id}/refund/` */
 export function adminRefundPayment(client: Client, input: AdminRefundPaymentInput, options?: CallOptions): Promise<AdminRefundPaymentAnswer> {
   return client.request({ method: "POST", path: `/api/v0/admin/payments/${encodeURIComponent(input.id)}/refund/`, body: input.body ?? {} }, options);
 }
@@ -3846,7 +3846,7 @@ export type AdminPayoutInput = {
 
 export type AdminPayoutAnswer = AdminPayoutResponse;
 
-/** Show a payout, and in full where it goes: `GET /api/v0/admin/payouts/{id}/` */
+/** Show a payout with its full destination: `GET /api/v0/admin/payouts/{id}/` */
 export function adminPayout(client: Client, input: AdminPayoutInput, options?: CallOptions): Promise<AdminPayoutAnswer> {
   return client.request({ method: "GET", path: `/api/v0/admin/payouts/${encodeURIComponent(input.id)}/` }, options);
 }
@@ -3858,14 +3858,14 @@ export type AdminSettlePayoutInput = {
 
 export type AdminSettlePayoutAnswer = Success;
 
-/** Say that a payout was paid, or came back: `PUT /api/v0/admin/payouts/{id}/` */
+/** Mark a payout as paid, or as failed when it came back: `PUT /api/v0/admin/payouts/{id}/` */
 export function adminSettlePayout(client: Client, input: AdminSettlePayoutInput, options?: CallOptions): Promise<AdminSettlePayoutAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/admin/payouts/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
 export type AdminReconciliationAnswer = AdminReconciliationResponse;
 
-/** What rules found and repaired by themselves, and what they could only report: `GET /api/v0/admin/reconciliation/` */
+/** Show mismatches that rules repaired, and those that they could only report: `GET /api/v0/admin/reconciliation/` */
 export function adminReconciliation(client: Client, options?: CallOptions): Promise<AdminReconciliationAnswer> {
   return client.request({ method: "GET", path: "/api/v0/admin/reconciliation/" }, options);
 }
@@ -3906,7 +3906,7 @@ export function agentJoin(client: Client, input: AgentJoinInput, options?: CallO
 
 export type ArrearsShowAnswer = ArrearsShowResponse;
 
-/** Show until when data is kept that credit or a cap does not pay for: `GET /api/v0/arrears/` */
+/** Show until when unpaid data is kept, and when the balance stops what runs: `GET /api/v0/arrears/` */
 export function arrearsShow(client: Client, options?: CallOptions): Promise<ArrearsShowAnswer> {
   return client.request({ method: "GET", path: "/api/v0/arrears/" }, options);
 }
@@ -3936,7 +3936,7 @@ export function instanceCreate(client: Client, input: InstanceCreateInput, optio
 
 export type AuditLogListAnswer = readonly AuditLogEntry[];
 
-/** Show what was done with own keys: `GET /api/v0/audit_logs/` */
+/** Show the audit log of own account: `GET /api/v0/audit_logs/` */
 export function auditLogList(client: Client, options?: CallOptions): Promise<AuditLogListAnswer> {
   return client.request({ method: "GET", path: "/api/v0/audit_logs/" }, options);
 }
@@ -4122,7 +4122,7 @@ export type BillingChoosePayoutMethodInput = {
 
 export type BillingChoosePayoutMethodAnswer = PayoutMethod;
 
-/** Say where payouts go: `PUT /api/v0/billing/payout_method/` */
+/** Choose where payouts go: `PUT /api/v0/billing/payout_method/` */
 export function billingChoosePayoutMethod(client: Client, input: BillingChoosePayoutMethodInput, options?: CallOptions): Promise<BillingChoosePayoutMethodAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/billing/payout_method/", body: input.body ?? {} }, options);
 }
@@ -4206,7 +4206,7 @@ export type BillingChargesInput = {
 
 export type BillingChargesAnswer = BillingChargesResponse;
 
-/** List charges by day, or every line of them: `GET /api/v0/charges/` */
+/** List charges by day, or every charge line: `GET /api/v0/charges/` */
 export function billingCharges(client: Client, input: BillingChargesInput = {}, options?: CallOptions): Promise<BillingChargesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/charges/", query: input.query }, options);
 }
@@ -5205,7 +5205,7 @@ export type NoticeListInput = {
 
 export type NoticeListAnswer = NoticeListResponse;
 
-/** Show what the caller was told, newest first: `GET /api/v0/notices/` */
+/** List own notifications, newest first: `GET /api/v0/notices/` */
 export function noticeList(client: Client, input: NoticeListInput = {}, options?: CallOptions): Promise<NoticeListAnswer> {
   return client.request({ method: "GET", path: "/api/v0/notices/", query: input.query }, options);
 }
@@ -5223,7 +5223,7 @@ export function noticeRead(client: Client, input: NoticeReadInput = {}, options?
 
 export type NotificationTypeListAnswer = NotificationTypeListResponse;
 
-/** List what can be told: `GET /api/v0/notification-types/` */
+/** List notification types: `GET /api/v0/notification-types/` */
 export function notificationTypeList(client: Client, options?: CallOptions): Promise<NotificationTypeListAnswer> {
   return client.request({ method: "GET", path: "/api/v0/notification-types/" }, options);
 }
@@ -5288,7 +5288,7 @@ export type EndpointSpendInput = {
 
 export type EndpointSpendAnswer = EndpointSpendResponse;
 
-/** Show what each endpoint group cost: `GET /api/v0/serverless/endpoints/spend/` */
+/** Show the spending of each endpoint group: `GET /api/v0/serverless/endpoints/spend/` */
 export function endpointSpend(client: Client, input: EndpointSpendInput = {}, options?: CallOptions): Promise<EndpointSpendAnswer> {
   return client.request({ method: "GET", path: "/api/v0/serverless/endpoints/spend/", query: input.query }, options);
 }
@@ -5313,7 +5313,7 @@ export type WorkergroupSpendInput = {
 
 export type WorkergroupSpendAnswer = WorkergroupSpendResponse;
 
-/** Show what each worker group cost: `GET /api/v0/serverless/workergroups/spend/` */
+/** Show the spending of each worker group: `GET /api/v0/serverless/workergroups/spend/` */
 export function workergroupSpend(client: Client, input: WorkergroupSpendInput = {}, options?: CallOptions): Promise<WorkergroupSpendAnswer> {
   return client.request({ method: "GET", path: "/api/v0/serverless/workergroups/spend/", query: input.query }, options);
 }
@@ -5444,7 +5444,7 @@ export function teamApikeys(client: Client, options?: CallOptions): Promise<Team
 
 export type TeamBalancesAnswer = TeamBalancesResponse;
 
-/** Show what teams can spend: `GET /api/v0/team/balances/` */
+/** Show the balances of teams: `GET /api/v0/team/balances/` */
 export function teamBalances(client: Client, options?: CallOptions): Promise<TeamBalancesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/team/balances/" }, options);
 }
@@ -5511,7 +5511,7 @@ export type TeamResetMemberRoleInput = {
 
 export type TeamResetMemberRoleAnswer = MemberRole;
 
-/** Make somebody an ordinary member again: `DELETE /api/v0/team/members/{id}/roles/` */
+/** Give a member the role Member again: `DELETE /api/v0/team/members/{id}/roles/` */
 export function teamResetMemberRole(client: Client, input: TeamResetMemberRoleInput, options?: CallOptions): Promise<TeamResetMemberRoleAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/team/members/${encodeURIComponent(input.id)}/roles/` }, options);
 }
@@ -5588,7 +5588,7 @@ export function teamTransfer(client: Client, input: TeamTransferInput = {}, opti
 
 export type TeamListAnswer = TeamListResponse;
 
-/** Show the teams that one is a member of: `GET /api/v0/teams/` */
+/** Show own teams: `GET /api/v0/teams/` */
 export function teamList(client: Client, options?: CallOptions): Promise<TeamListAnswer> {
   return client.request({ method: "GET", path: "/api/v0/teams/" }, options);
 }
@@ -5678,14 +5678,14 @@ export type UserConfirmEmailInput = {
 
 export type UserConfirmEmailAnswer = Message;
 
-/** Prove own address with the token that was mailed there: `POST /api/v0/users/me/email/confirm/` */
+/** Prove own e-mail address with the token that was mailed there: `POST /api/v0/users/me/email/confirm/` */
 export function userConfirmEmail(client: Client, input: UserConfirmEmailInput, options?: CallOptions): Promise<UserConfirmEmailAnswer> {
   return client.request({ method: "POST", path: "/api/v0/users/me/email/confirm/", body: input.body ?? {} }, options);
 }
 
 export type UserRequestEmailProofAnswer = Message;
 
-/** Mail a token to own address, to prove it: `POST /api/v0/users/me/email/proof/` */
+/** Mail a token to own e-mail address, to prove it: `POST /api/v0/users/me/email/proof/` */
 export function userRequestEmailProof(client: Client, options?: CallOptions): Promise<UserRequestEmailProofAnswer> {
   return client.request({ method: "POST", path: "/api/v0/users/me/email/proof/" }, options);
 }
@@ -5714,7 +5714,7 @@ export type UserIpaddrsInput = {
 
 export type UserIpaddrsAnswer = UserIpaddrsResponse;
 
-/** Show from which addresses an account was used: `GET /api/v0/users/{user_id}/ipaddrs/` */
+/** Show the IP addresses from which an account was used: `GET /api/v0/users/{user_id}/ipaddrs/` */
 export function userIpaddrs(client: Client, input: UserIpaddrsInput, options?: CallOptions): Promise<UserIpaddrsAnswer> {
   return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/ipaddrs/` }, options);
 }
@@ -5742,7 +5742,7 @@ export type NotificationPreferenceShowInput = {
 
 export type NotificationPreferenceShowAnswer = NotificationPreferences;
 
-/** Show what is told by which channel: `GET /api/v0/users/{user_id}/notification-prefs/` */
+/** Show notification preferences: `GET /api/v0/users/{user_id}/notification-prefs/` */
 export function notificationPreferenceShow(client: Client, input: NotificationPreferenceShowInput, options?: CallOptions): Promise<NotificationPreferenceShowAnswer> {
   return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/notification-prefs/` }, options);
 }
@@ -5754,7 +5754,7 @@ export type NotificationPreferenceUpdateInput = {
 
 export type NotificationPreferenceUpdateAnswer = NotificationPreferences;
 
-/** Replace what is told by which channel; what is left out goes back to its default: `PUT /api/v0/users/{user_id}/notification-prefs/` */
+/** Replace notification preferences; types that are left out go back to their defaults: `PUT /api/v0/users/{user_id}/notification-prefs/` */
 export function notificationPreferenceUpdate(client: Client, input: NotificationPreferenceUpdateInput, options?: CallOptions): Promise<NotificationPreferenceUpdateAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/notification-prefs/`, body: input.body ?? {} }, options);
 }

@@ -67,7 +67,7 @@ function inboxRoutes({ app, database, mutate }: HttpScope): void {
       config: { access: { operation: "api.notice.list", permission: "user_read" } },
       schema: {
         tags: TAGS,
-        summary: "Show what the caller was told, newest first",
+        summary: "List own notifications, newest first",
         querystring: NotificationsQuery,
         response: { 200: NotificationsResponse },
       },
@@ -89,7 +89,7 @@ function preferenceRoutes({ app, database, mutate }: HttpScope, { resolveUserId 
     "/api/v0/notification-types/",
     {
       config: { access: { operation: "api.notification_type.list", permission: "user_read" } },
-      schema: { tags: TAGS, summary: "List what can be told", response: { 200: TypesResponse } },
+      schema: { tags: TAGS, summary: "List notification types", response: { 200: TypesResponse } },
     },
     async () => ({ success: true as const, notification_types: NOTIFICATION_TYPES.map(viewType) }),
   );
@@ -99,7 +99,7 @@ function preferenceRoutes({ app, database, mutate }: HttpScope, { resolveUserId 
       config: { access: { operation: "api.notification_preference.show", permission: "user_read" } },
       schema: {
         tags: TAGS,
-        summary: "Show what is told by which channel",
+        summary: "Show notification preferences",
         params: UserIdParams,
         response: { 200: PreferencesResponse },
       },
@@ -116,7 +116,7 @@ function preferenceRoutes({ app, database, mutate }: HttpScope, { resolveUserId 
       config: { access: { operation: "api.notification_preference.update", permission: "user_write" } },
       schema: {
         tags: TAGS,
-        summary: "Replace what is told by which channel; what is left out goes back to its default",
+        summary: "Replace notification preferences; types that are left out go back to their defaults",
         params: UserIdParams,
         body: PreferencesBody,
         response: { 200: PreferencesResponse },

@@ -16,7 +16,7 @@ export const TypesResponse = Type.Object({
       category: Type.String(),
       display_name: Type.String(),
       default_preferences: Type.Object({ email: Type.Boolean(), webhooks: Type.Boolean() }),
-      mandatory_email: Type.Boolean({ description: "Its e-mails cannot be switched off." }),
+      mandatory_email: Type.Boolean({ description: "True when its e-mails cannot be switched off" }),
     }),
   ),
 });
@@ -59,7 +59,9 @@ const WebhookWithSecret = model("WebhookWithSecret", {
   ...Webhook.properties,
   webhook_secret: Type.String({ description: "Secret that deliveries are signed with; it is shown once" }),
 });
-const Enabled = Type.Array(Type.String(), { description: "Kinds whose webhook channel this turned on" });
+const Enabled = Type.Array(Type.String(), {
+  description: "Keys of the notification types whose webhook channel this request turned on",
+});
 export const WebhooksResponse = Type.Object({ success: Done, webhooks: Type.Array(Webhook) });
 export const CreatedWebhook = Type.Object({
   success: Done,

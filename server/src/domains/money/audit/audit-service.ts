@@ -62,7 +62,9 @@ function witnessOf({ facts: { signer, witness } }: Database) {
 
 export type CheckpointRun = { readonly report: AuditReport; readonly isStored: boolean };
 
-/** Audits all finished days and stores a checkpoint, unless anything differs. Undefined when a checkpoint covers them. */
+/**
+ * Audits all finished days and stores a checkpoint, unless anything differs. Undefined when a checkpoint covers them.
+ */
 export async function auditAndCheckpoint({ database, clock }: Deps): Promise<CheckpointRun | undefined> {
   const now = clock.now();
   const checkpointEnd = nextCheckpointEnd(now, await findLastCheckpoint(database.kysely));

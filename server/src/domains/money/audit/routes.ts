@@ -54,7 +54,7 @@ export function auditRoutes({ app, database, clock }: HttpScope, { log }: { read
       config: { access: { operation: "api.admin.reconciliation", permission: "admin" } },
       schema: {
         tags: TAGS,
-        summary: "What rules found and repaired by themselves, and what they could only report",
+        summary: "Show mismatches that rules repaired, and those that they could only report",
         response: { 200: ReconciliationResponse },
       },
     },

@@ -138,7 +138,7 @@ const TAMPERINGS: readonly Tampering[] = [
     what: "a deleted event of a credit transfer",
     before: aTransfer,
     tamper: bySql("audit_events", "delete from audit_events where action = 'api.billing.transfer_credit'"),
-    named: /^facts: transfer \d+: the audit log of who did it does not tell of it any more/,
+    named: /^facts: transfer \d+: the audit log of its user does not mention it any more/,
   },
   {
     what: "an event of the audit log with another user",
@@ -151,7 +151,7 @@ const TAMPERINGS: readonly Tampering[] = [
     what: "an event of a credit transfer from another address",
     before: aTransfer,
     tamper: bySql("audit_events", "update audit_events set ip_address = '192.0.2.1'"),
-    named: /^facts: audit event \d+: it tells of transfer \d+ otherwise/,
+    named: /^facts: audit event \d+: it describes transfer \d+ differently/,
   },
   {
     what: "an event of the audit log without an action",

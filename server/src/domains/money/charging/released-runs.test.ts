@@ -145,7 +145,9 @@ test("an audit names a run whose chargeable time was extended, and a charge line
   await setState(world, user, id, "stopped");
   const set = (value: string) => world.env.pool.query(`update instance_runs set chargeable_until_at = ${value}`);
   await set("'infinity'");
-  assert.deepEqual(await problemsOf(world), ["it may cost something until another time than its end was asked for"]);
+  assert.deepEqual(await problemsOf(world), [
+    "its chargeable time ends at another moment than its end was requested for",
+  ]);
   await goOn(world, host, { id, from: 5, minutes: 5 });
   await settleNow(world);
   const end = new Date(world.clock.now().getTime() - 5 * MINUTE_MS + 45_000).toISOString();

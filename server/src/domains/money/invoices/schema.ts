@@ -41,7 +41,9 @@ export const GrantResponse = Type.Object({
 });
 
 export const FetchBody = Type.Object({
-  label: Type.Optional(Type.String({ maxLength: TEXT_MAX, description: "Label of the instances; all named instances when left out" })),
+  label: Type.Optional(
+    Type.String({ maxLength: TEXT_MAX, description: "Label of the instances; all named instances when left out" }),
+  ),
   contract_ids: Type.Optional(
     Type.Array(Type.Integer({ minimum: 1, maximum: MAX_ID }), { maxItems: 10_000, description: "Ids of instances" }),
   ),

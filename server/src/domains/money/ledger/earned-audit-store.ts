@@ -18,7 +18,8 @@ export type WrongEarning = {
 const DAY_MS = 86_400_000;
 
 /**
- * Adds up earnings of each day from that of `from` on, as far as the loop has added them up, and returns the sums that differ.
+ * Adds up earnings of each day from that of `from` on, as far as the loop has added them up, and returns the sums that
+ * differ.
  */
 export async function listWrongEarnings(
   db: Reader,

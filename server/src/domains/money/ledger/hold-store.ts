@@ -26,9 +26,9 @@ export async function placeHold(tx: Tx, request: HoldRequest): Promise<HoldOutco
 }
 
 /**
- * Places holds in order, each with the effect of those before it; a hold that the balance or a cap does not cover leaves
- * the others alone. Locks the credit accounts of all users in the order of their ids, then the caps that limit them, until the
- * transaction ends.
+ * Places holds in order, each with the effect of those before it; a hold that the balance or a cap does not cover
+ * leaves the others alone. Locks the credit accounts of all users in the order of their ids, then the caps that limit
+ * them, until the transaction ends.
  */
 export async function placeHolds(tx: Tx, requests: readonly HoldRequest[]): Promise<readonly HoldOutcome[]> {
   if (requests.length === 0) return [];

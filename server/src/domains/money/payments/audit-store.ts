@@ -99,12 +99,12 @@ export async function listWrongPayouts(db: Reader, since: Since): Promise<readon
       where ${from}::timestamptz is null or user_id in (select user_id from recent)
       group by user_id
     )
-    select 'payout ' || id as subject, 'its fee is not its share of what was earned' as problem,
+    select 'payout ' || id as subject, 'its fee is not its share of the earnings' as problem,
       fee_nanos::text as stored, div(greatest(earned_nanos, 0)::numeric * fee_ppm, 1000000)::text as expected
     from recent
     where fee_nanos <> div(greatest(earned_nanos, 0)::numeric * fee_ppm, 1000000)
     union all
-    select 'earnings of user ' || user_id, 'another part has borne its fee than its payouts left',
+    select 'earnings of user ' || user_id, 'its settled part is not the one that its payouts leave',
       coalesce(b.settled_nanos, 0)::text, coalesce(made.settled, 0)::text
     from payout_bases b full join made using (user_id)
     where coalesce(b.settled_nanos, 0) <> coalesce(made.settled, 0)

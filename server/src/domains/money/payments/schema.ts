@@ -35,7 +35,9 @@ const PaymentState = Type.Union(
     Type.Literal("expired"),
     Type.Literal("mismatched"),
   ],
-  { description: "`mismatched`: the amount or currency that was paid differs from the request, so nothing was credited" },
+  {
+    description: "`mismatched`: the amount or currency that was paid differs from the request, so nothing was credited",
+  },
 );
 const PaymentView = model("Payment", {
   id: Type.Integer(),

@@ -92,7 +92,9 @@ export async function clearUnmeteredHolds(tx: Tx, ids: readonly InstanceId[]): P
 /** The id of an instance in a statement: a column or a parameter. */
 type IdInSql = RawBuilder<unknown>;
 
-/** SQL for other stores: the time up to which the storage of an instance is charged; null before it was proven to run. */
+/**
+ * SQL for other stores: the time up to which the storage of an instance is charged; null before it was proven to run.
+ */
 export const storageChargedUntil = (id: IdInSql) =>
   sql<Date | null>`(select storage_charged_until_at from instance_tabs where instance_id = ${id})`;
 

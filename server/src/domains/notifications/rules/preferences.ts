@@ -9,7 +9,9 @@ import {
 /** A user's channels for a kind; a kind without a stored preference uses its default. */
 export type StoredPreference = Channels & { readonly kind: string };
 
-/** By context and slug, as the contract writes them: `{"client": {"low_credit": {"email": true, "webhooks": false}}}`. */
+/**
+ * By context and slug, as the contract writes them: `{"client": {"low_credit": {"email": true, "webhooks": false}}}`.
+ */
 export type PreferencesDocument = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, boolean>>>>>>;
 
 const CHANNELS: readonly string[] = ["email", "webhooks"] satisfies readonly (keyof Channels)[];

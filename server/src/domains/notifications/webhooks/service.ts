@@ -19,7 +19,7 @@ import {
 export type WebhookPorts = {
   readonly random: (byteCount: number) => Buffer;
   readonly encryption: Encryption;
-  /** Plain http and addresses of this network are accepted too. */
+  /** True when plain http and addresses of this network are accepted too. */
   readonly isPrivateAllowed: boolean;
   /** Writes the act to the audit log of the accounts. */
   readonly recordAudit: (

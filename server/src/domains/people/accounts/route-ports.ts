@@ -29,8 +29,8 @@ export type AccountPorts = {
   readonly paymentStandingOf: (userId: UserId) => Promise<PaymentStandingView>;
   readonly grantCredit: GrantCredit;
   /**
-   * Refuses to create another key, of a team if one is named, where a key has a spending limit: the new key would not
-   * have it.
+   * Refuses another key, of a team if one is named, to a caller whose key has a cap: the new key would not have it. In
+   * a team, all keys by which the caller ever acted for it count.
    */
   readonly refuseNewKeys: (tx: Tx, identity: Identity, teamId: number | undefined) => Promise<void>;
 };

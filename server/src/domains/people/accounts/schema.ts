@@ -41,7 +41,9 @@ export const CurrentUserResponse = model("Account", {
   balance_threshold: Type.Number(),
   balance_threshold_enabled: Type.Boolean(),
   traffic_limit: Nullable(Type.Number()),
-  email_verified: Type.Boolean({ description: "The address counts: a mail proved it, or the operator vouches for it" }),
+  email_verified: Type.Boolean({
+    description: "True when the address is proven: by a mailed token, or by the word of an administrator",
+  }),
   has_billing: Type.Boolean(),
   has_payout: Type.Boolean(),
   can_pay: Type.Boolean(),
@@ -73,10 +75,13 @@ export const CurrentUserResponse = model("Account", {
         id: Type.Integer(),
         reason: Type.String(),
         holds_for: Type.Union([Type.Literal("account"), Type.Literal("member")], {
-          description: "The account; or, with a key of a team, the person who holds the key",
+          description: "`account`, or `member` when the person who holds this key of a team is frozen",
         }),
       },
-      { description: "Why calls that change something are refused with `account_frozen`; null when none is" },
+      {
+        description:
+          "The freeze for which calls that change something are refused with `account_frozen`; null without one",
+      },
     ),
   ),
 });

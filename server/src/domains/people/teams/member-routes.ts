@@ -91,7 +91,7 @@ function changeRoles({ app, mutate }: HttpScope, { identities }: TeamMeans): voi
       config: { access: { operation: "api.team.reset_member_role", permission: "team_write" } },
       schema: {
         tags: TEAM_TAGS,
-        summary: "Make somebody an ordinary member again",
+        summary: "Give a member the role Member again",
         params: MemberParams,
         response: { 200: MemberRoleResponse },
       },

@@ -124,7 +124,7 @@ function readTeam({ app, database }: HttpScope, { balanceOf }: TeamPorts): void 
     "/api/v0/teams/",
     {
       config: { access: { operation: "api.team.list", permission: "user_read" } },
-      schema: { tags: TEAM_TAGS, summary: "Show the teams that one is a member of", response: { 200: TeamsResponse } },
+      schema: { tags: TEAM_TAGS, summary: "Show own teams", response: { 200: TeamsResponse } },
     },
     async (request) => {
       const { userId, memberId } = identityOf(request);
@@ -139,7 +139,7 @@ function readTeam({ app, database }: HttpScope, { balanceOf }: TeamPorts): void 
     "/api/v0/team/balances/",
     {
       config: { access: { operation: "api.team.balances", permission: "billing_read" } },
-      schema: { tags: TEAM_TAGS, summary: "Show what teams can spend", response: { 200: BalancesResponse } },
+      schema: { tags: TEAM_TAGS, summary: "Show the balances of teams", response: { 200: BalancesResponse } },
     },
     async (request) => {
       const balances = await readBalances(database.kysely, identityOf(request), balanceOf);

@@ -69,7 +69,7 @@ export type TeamMeans = {
   readonly queueMail: QueueMail | undefined;
   readonly moveCredit: MoveCredit;
   readonly listBelongings: ListBelongings;
-  /** Refuses to create another key where the calling one has a spending limit: the new key would not have it. */
+  /** Refuses another key to a caller whose key has a cap: the new key would not have it. */
   readonly refuseNewKeys: RefuseNewKeys;
   readonly freezeAbandoned: FreezeAbandoned;
 };

@@ -32,7 +32,7 @@ export async function markTeamDeleted(tx: Tx, id: UserId, deletedBy: UserId): Pr
 
 export type DeletedTeam = { readonly id: UserId; readonly lastOwnerId: UserId };
 
-/** Teams that were deleted since then, the last one first. */
+/** Teams that were deleted at `since` or later, the last one first. */
 export async function listDeletedSince(db: Reader, since: Date, limit: number): Promise<readonly DeletedTeam[]> {
   const rows = await db
     .selectFrom("teams")

@@ -126,7 +126,8 @@ export const MONEY_OPERATIONS: OperationWords = {
     description: "Returns the signed chain of facts about money, page by page, for keeping a copy elsewhere.",
   },
   "api.admin.reconciliation": {
-    description: "Returns what rules found and repaired by themselves, and what they could only report.",
+    description:
+      "Returns mismatches of ledger, GPU grants, instances and hosts that rules repaired, and those that they could only report.",
   },
   "api.admin.credit": {
     description:
@@ -179,7 +180,9 @@ export const MONEY_OPERATIONS: OperationWords = {
     request: { reason: "Reviewed" },
   },
   "api.admin.payouts": { description: "Returns payouts to hosts, the newest first; amounts are in dollars." },
-  "api.admin.payout": { description: "Returns a payout with the full details of where it goes. 404 `no_such_payout`." },
+  "api.admin.payout": {
+    description: "Returns a payout with the full details of its destination. 404 `no_such_payout`.",
+  },
   "api.admin.settle_payout": {
     description:
       "Marks a payout as paid, or as failed when it came back. 404 `no_such_payout`, 409 `payout_settled`, `payout_in_progress` or `payout_held`.",

@@ -27,7 +27,9 @@ export function nextCheckpointEnd(now: Date, last: Checkpoint | undefined): Date
   return last !== undefined && last.untilAt >= until ? undefined : until;
 }
 
-/** A checkpoint to store, with the sums that its transfers add to accounts and the marks that its charge lines reach. */
+/**
+ * A checkpoint to store, with the sums that its transfers add to accounts and the marks that its charge lines reach.
+ */
 export type CheckpointPlan = {
   readonly checkpoint: Checkpoint;
   readonly sums: ReadonlyMap<LedgerAccountId, bigint>;
@@ -106,7 +108,8 @@ export async function verifyCheckpoints(db: Reader, tally: Tally): Promise<void>
       expected: checkpoint.transfersSha256,
     });
     compare(report, "seals", "lines were changed", { stored: content.linesSha256, expected: checkpoint.linesSha256 });
-    // Each checkpoint is judged by what the one before it says, so that one change is not reported for all days after it.
+    // Each checkpoint is compared with what the one before it says, so that one change is not reported for all later
+    // days.
     last = checkpoint;
   }
   if (last === undefined) return;

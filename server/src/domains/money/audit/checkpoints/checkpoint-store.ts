@@ -18,7 +18,7 @@ export type Checkpoint = {
   readonly nextEventId: bigint;
 };
 
-/** The fact that repeats a checkpoint in the signed chain: audits trust no checkpoint that differs from its fact. */
+/** The fact that repeats a checkpoint in the signed chain: an audit reports a checkpoint that differs from its fact. */
 export function checkpointFact(checkpoint: Checkpoint) {
   return {
     next_transfer_id: String(checkpoint.nextTransferId),

@@ -24,7 +24,7 @@ test("an audit names a cap whose limit, time or former limit was changed by hand
   assert.deepEqual(await problems(), []);
   const tampered = [
     ["limit_nanos = limit_nanos + 1", "its limit is not the one that its owner set"],
-    ["holds_from_at = holds_from_at + interval '1 hour'", "it holds from another time on"],
+    ["holds_from_at = holds_from_at + interval '1 hour'", "it holds from another moment on"],
     ["limit_before_nanos = null", "another limit held before"],
   ];
   const { rows } = await world.env.pool.query("select limit_before_nanos from ledger_caps");

@@ -23,7 +23,7 @@ export async function auditCapLimits(db: Reader, tally: Tally): Promise<void> {
     const same = (problem: string, stored: string | bigint, wanted: string | bigint) =>
       compare(report, "caps", problem, { stored, expected: wanted });
     same("its limit is not the one that its owner set", cap.limitNanos, limit.limitNanos);
-    same("it holds from another time on", instant(cap.holdsFromAt), instant(limit.holdsFromAt));
+    same("it holds from another moment on", instant(cap.holdsFromAt), instant(limit.holdsFromAt));
     same("another limit held before", cap.beforeNanos ?? "none", limit.beforeNanos ?? "none");
   }
   for (const { name, limit } of expected.values()) {

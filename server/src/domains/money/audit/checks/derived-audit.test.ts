@@ -45,7 +45,8 @@ const MISTAKES: readonly {
     what: "a return with a larger amount than is booked",
     table: "payment_returns",
     statement: "update payment_returns set returned_cents = 2001",
-    problem: /^returns: return refund:ch_9: what was booked for it is not what went back: 20000000000, 20010000000/,
+    problem:
+      /^returns: return refund:ch_9: the booked amount is not the amount that went back: 20000000000, 20010000000/,
   },
   {
     what: "a dispute that was won and is not booked back",
@@ -57,13 +58,13 @@ const MISTAKES: readonly {
     what: "a return with a smaller taking and a larger loss",
     table: "payment_returns",
     statement: "update payment_returns set taken_nanos = taken_nanos - 1, lost_nanos = lost_nanos + 1",
-    problem: /^returns: .*took something else from credit: 15000000000, 14999999999/,
+    problem: /^returns: .*took another amount from credit: 15000000000, 14999999999/,
   },
   {
     what: "a return with another count of bookings",
     table: "payment_returns",
     statement: "update payment_returns set booked_count = 0, taken_nanos = 0, lost_nanos = 0, returned_cents = 0",
-    problem: /^returns: .*took something else from credit: 15000000000, 0/,
+    problem: /^returns: .*took another amount from credit: 15000000000, 0/,
   },
   {
     what: "a taking from a host with a smaller amount",
@@ -82,7 +83,7 @@ const MISTAKES: readonly {
     table: "ledger_accounts",
     statement: "update ledger_accounts set debt_nanos = 15000000001 where kind = 'credit'",
     problem:
-      /^returns: debt of user \d+: credit may be further below zero than returned payments took: 15000000001, 15000000000/,
+      /^returns: debt of user \d+: credit may be further below zero than the amount that returned payments took: 15000000001, 15000000000/,
   },
   {
     what: "a host from whom more was taken back than it had earned",
@@ -103,7 +104,7 @@ const MISTAKES: readonly {
     what: "a return that is gone",
     table: "payment_returns",
     statement: "delete from payment_takings; delete from payment_returns",
-    problem: /^returns: transfer \d+: there is nothing that went back/,
+    problem: /^returns: transfer \d+: no payment went back for which it was booked/,
   },
   {
     what: "a return with another amount than its transfer",
@@ -188,7 +189,7 @@ test("a run that began before its earliest possible start, or counted more than 
     return found;
   };
   assert.deepEqual(await find("update instance_runs set needs_evidence = true"), [
-    `counters: run 1 of instance ${world.instanceId}: it counted more than its host's word is good for without evidence of its start: 7200000, at most 60000`,
+    `counters: run 1 of instance ${world.instanceId}: it counted more than its host's word allows without evidence of its start: 7200000, at most 60000`,
   ]);
   const reached = "update instance_runs set needs_evidence = true, evidence_at = metered_from_at + interval";
   assert.deepEqual(await find(`${reached} '59 s'`), [], "but for a minute, all follows the evidence");

@@ -148,7 +148,7 @@ export async function auditDeposits(
       stored: dollars(flow.balanceNanos),
       expected: dollars(before + flow.prepaidNanos + flow.creditedNanos - used - flow.refundedNanos),
     });
-    compare(report, "deposits", "something else moved through it", {
+    compare(report, "deposits", "other movements went through it", {
       stored: dollars(flow.otherNanos),
       expected: "$0",
     });
@@ -156,8 +156,11 @@ export async function auditDeposits(
     // Only the sum of an account is known from before a checkpoint.
     if (last === undefined && deposit !== undefined) {
       const { prepayCount, savedNanos } = deposit;
-      compare(report, "deposits", "it was not paid into so often", { stored: prepayCount, expected: flow.prepayCount });
-      compare(report, "deposits", "its discount saved something else", {
+      compare(report, "deposits", "another number of payments went into it", {
+        stored: prepayCount,
+        expected: flow.prepayCount,
+      });
+      compare(report, "deposits", "its discount saved another amount", {
         stored: dollars(savedNanos),
         expected: dollars(flow.savedNanos + freeSavedNanos),
       });

@@ -9,7 +9,7 @@ import { compare, type Tally } from "../rules/difference.ts";
 import { mismatchedHolds, mismatchedLeases } from "./mismatches.ts";
 import { listHoldOwners, listStands, listUnscheduled } from "../../charging/for-audit.ts";
 
-/** Unscheduled contracts per audit; more of them are not read by anybody. */
+/** Unscheduled instances, and volumes, that one audit reports at most: nobody would read more. */
 const UNSCHEDULED_MAX = 10_000;
 
 /** Compares the GPU grants of this moment with the instances that should have them. */
@@ -18,7 +18,7 @@ export async function auditLeases(db: Reader, tally: Tally): Promise<void> {
   tally.examine("leases", stands.size);
   for (const { instanceId, stand, held, expectedCount } of mismatchedLeases(stands, await listHeldDevices(db))) {
     reportOf(tally, `instance ${instanceId}`)("leases", {
-      problem: `it is ${stand?.phase ?? "over"} and has not the devices that it should have`,
+      problem: `it is ${stand?.phase ?? "over"} and does not have the GPUs that it should have`,
       stored: `${held?.deviceCount ?? 0} of machine ${held?.machineIds.join(", ") ?? "-"}`,
       expected: `${expectedCount} of machine ${stand?.machineId ?? "-"}`,
     });

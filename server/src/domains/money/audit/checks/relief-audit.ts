@@ -37,20 +37,20 @@ export async function auditFaults(db: Reader, tally: Tally, { transfers: range }
   for (const fault of faults) {
     const name = nameOf(fault);
     const report = reportOf(tally, name);
-    compare(report, "faults", "its transfers gave back something else", {
+    compare(report, "faults", "its transfers credited another amount", {
       stored: (given.get(name) ?? []).reduce((sum, { amountNanos }) => sum + amountNanos, 0n),
       expected: fault.creditedNanos,
     });
     const mostNanos = paid.get(name) ?? 0n;
     if (fault.creditedNanos > mostNanos) {
-      const problem = "more was given back than was paid for it";
+      const problem = "more was credited than was paid for it";
       report("faults", { problem, stored: String(fault.creditedNanos), expected: `at most ${mostNanos}` });
     }
   }
   const known = new Set(faults.map(nameOf));
   for (const transfer of recent) {
     if (runsIn(transfer).some((run) => known.has(nameOf(run)))) continue;
-    const problem = "there is no fault of a host for which it was given";
+    const problem = "no fault of a host is the reason for it";
     reportOf(tally, `transfer ${transfer.id}`)("faults", { problem, stored: transfer.key, expected: "a fault" });
   }
 }
@@ -78,7 +78,7 @@ export async function auditArrears(db: Reader, tally: Tally, { transfers: range 
   for (const { id, userId, writtenOffNanos } of arrears) {
     const own = new Map((transfers.get(id) ?? []).map((one) => [one.id, one]));
     const report = reportOf(tally, `arrears ${id}`);
-    compare(report, "arrears", "something else was written off for them", {
+    compare(report, "arrears", "another amount was written off for them", {
       stored: [...own.values()].reduce((sum, { amountNanos }) => sum + amountNanos, 0n),
       expected: writtenOffNanos,
     });
@@ -90,12 +90,12 @@ export async function auditArrears(db: Reader, tally: Tally, { transfers: range 
   const known = new Set(arrears.map(({ id }) => id));
   for (const { id, key, arrearsId } of recent) {
     if (arrearsId !== undefined && known.has(arrearsId)) continue;
-    const problem = "there are no arrears for which it was written off";
+    const problem = "no arrears are the reason for it";
     reportOf(tally, `transfer ${id}`)("arrears", { problem, stored: key, expected: "arrears" });
   }
   const open = new Map(arrears.filter(({ isOpen }) => isOpen).map((one) => [one.userId, one.minBalanceNanos]));
   for (const userId of new Set([...open.keys(), ...floors.keys()])) {
-    compare(reportOf(tally, `credit of user ${userId}`), "arrears", "it may go below zero by something else", {
+    compare(reportOf(tally, `credit of user ${userId}`), "arrears", "it may go below zero by another amount", {
       stored: floors.get(userId) ?? 0n,
       expected: open.get(userId) ?? 0n,
     });

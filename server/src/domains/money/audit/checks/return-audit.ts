@@ -30,13 +30,13 @@ export async function auditReturns(db: Reader, tally: Tally, { transfers: range 
   const known = new Set(returns.map(({ key }) => key));
   for (const { id, code, returnKey = "" } of recent) {
     if (known.has(returnKey)) continue;
-    const problem = "there is nothing that went back for which it was booked";
+    const problem = "no payment went back for which it was booked";
     reportOf(tally, `transfer ${id}`)("returns", { problem, stored: code, expected: returnKey });
   }
   await auditOverTakings(db, tally, range);
   for (const { userId, debtNanos, takenNanos } of await listAuditedDebts(db)) {
     if (debtNanos <= takenNanos) continue;
-    const problem = "credit may be further below zero than returned payments took";
+    const problem = "credit may be further below zero than the amount that returned payments took";
     reportOf(tally, `debt of user ${userId}`)("returns", {
       problem,
       stored: String(debtNanos),
@@ -60,8 +60,8 @@ function checkReturn(tally: Tally, one: AuditedReturn, transfers: readonly Named
   const report = reportOf(tally, `return ${one.key}`);
   const same = (problem: string, stored: bigint | string, expected: bigint | string) =>
     compare(report, "returns", problem, { stored, expected });
-  same("what was booked for it is not what went back", one.takenNanos + one.lostNanos, one.dueNanos);
-  same("its transfers took something else from credit", movedFrom("credit", transfers), one.takenNanos);
+  same("the booked amount is not the amount that went back", one.takenNanos + one.lostNanos, one.dueNanos);
+  same("its transfers took another amount from credit", movedFrom("credit", transfers), one.takenNanos);
   same("its transfers made another loss", movedFrom("losses", transfers), one.lostNanos);
   checkTakings(same, one, transfers);
   for (const { code, debit, credit } of transfers) {
@@ -105,11 +105,11 @@ function checkTakings(
   for (const { name, takenNanos } of unknown) {
     const meant = [...moved].find(([, amount]) => amount === takenNanos)?.[0];
     if (meant === undefined) same(`what was taken from ${told(name)} is not what its transfers took`, takenNanos, 0n);
-    else same("what was taken is noted of another account, or of another way there", told(name), told(meant));
+    else same("the taking is noted for another account, or for another way to it", told(name), told(meant));
     if (meant !== undefined) moved.delete(meant);
   }
   for (const [name, amount] of moved) {
-    same(`something was taken from ${told(name)} of which nothing is noted`, amount, 0n);
+    same(`something was taken from ${told(name)} without a note`, amount, 0n);
   }
 }
 

@@ -35,7 +35,7 @@ export function checkRunStart(report: Report, run: AuditedRun, orders: ReadonlyM
   const mostMs = countableMs(run, lastCountedAt);
   if (mostMs === undefined || runningMs <= mostMs) return;
   report("counters", {
-    problem: "it counted more than its host's word is good for without evidence of its start",
+    problem: "it counted more than its host's word allows without evidence of its start",
     stored: String(runningMs),
     expected: `at most ${mostMs}`,
   });

@@ -120,7 +120,11 @@ async function checkEnd({ db, tally, witnessed, against }: ChainWalk, last: Fact
     const stored = await findLinkHash(db, number);
     if (stored === sha256) continue;
     const difference = { stored: stored?.slice(0, 12) ?? "none", expected: sha256.slice(0, 12) };
-    tally.differ("facts", { subject: `link ${number}`, problem: `it is another one: ${why} otherwise`, ...difference });
+    tally.differ("facts", {
+      subject: `link ${number}`,
+      problem: `it is another link: ${why} with another hash`,
+      ...difference,
+    });
     return;
   }
 }

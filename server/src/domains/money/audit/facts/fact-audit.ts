@@ -45,7 +45,7 @@ async function checkBefore({ db, tally }: FactAudit, { number, sha256 }: FactHea
   if (number === 0n) return;
   const stored = (await findLinkHash(db, number)) ?? "none";
   if (stored === sha256) return;
-  const problem = "it is another one: the last checkpoint names it otherwise";
+  const problem = "it is another link: the last checkpoint names another hash";
   tally.differ("facts", { subject: `link ${number}`, problem, stored, expected: sha256 });
 }
 
@@ -164,7 +164,7 @@ async function auditEvents(audit: FactAudit, read: Read): Promise<void> {
       await listToldTransferIds(db, events, bucket),
     )) {
       if (!isTransfer || lineCount > 0) continue;
-      const problem = "the audit log of who did it does not tell of it any more";
+      const problem = "the audit log of its user does not mention it any more";
       tally.differ("facts", { subject: `transfer ${id}`, problem, stored: "no event", expected: "one event" });
     }
   }
@@ -189,7 +189,7 @@ async function auditToldTransfers(
       if (transfer?.code === "credit_transfer" && says === wanted.join(" ")) continue;
       tally.differ("facts", {
         subject: `audit event ${id}`,
-        problem: `it tells of transfer ${transferId} otherwise than that was made`,
+        problem: `it describes transfer ${transferId} differently from the transfer itself`,
         stored: says,
         expected: transfer === undefined ? "no such event" : wanted.join(" "),
       });

@@ -34,8 +34,8 @@ const COLUMNS = [
 const VALUES = sql`jsonb_build_object(${sql.join(COLUMNS.map((name) => sql`${sql.lit(name)}::text, ${sql.ref(name)}::text`))})`;
 
 /**
- * Adds up the charge lines of each day from that of `from` on, as far as the loop has added them up, and returns sums that
- * differ.
+ * Adds up the charge lines of each day from that of `from` on, as far as the loop has added them up, and returns sums
+ * that differ.
  */
 export async function listWrongDays(
   db: Reader,

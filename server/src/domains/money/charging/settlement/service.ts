@@ -101,8 +101,8 @@ export async function settleWithin(
 }
 
 /**
- * The instances that a user is charged for now, at most `SETTLED_AT_ONCE_MAX`, each with the host who earns by it; takes
- * no locks.
+ * The instances that a user is charged for now, at most `SETTLED_AT_ONCE_MAX`, each with the host who earns by it;
+ * takes no locks.
  */
 export async function listRunsOf(
   db: Reader,

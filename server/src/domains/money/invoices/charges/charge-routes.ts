@@ -12,7 +12,7 @@ export function chargeRoutes({ app, database }: HttpScope): void {
       config: { access: { operation: "api.billing.charges", permission: "billing_read" } },
       schema: {
         tags: ["Billing"],
-        summary: "List charges by day, or every line of them",
+        summary: "List charges by day, or every charge line",
         querystring: ChargesQuery,
         response: { 200: ChargesResponse },
       },

@@ -36,7 +36,9 @@ export const ChargeRow = model("Charge", {
     workergroup_id: Type.Optional(MaybeInteger),
     quantity: Type.Optional(Type.Number()),
     unit: Type.Optional(Type.String()),
-    unpaid: Type.Optional(Type.String({ description: "Dollars that were due besides and could not be paid, with every digit" })),
+    unpaid: Type.Optional(
+      Type.String({ description: "Dollars that were due besides and could not be paid, with every digit" }),
+    ),
   }),
   items: Type.Array(Type.Unknown({ description: "Rows of the same form" })),
 });

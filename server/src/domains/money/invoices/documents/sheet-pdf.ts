@@ -8,8 +8,8 @@ type Pdf = InstanceType<typeof PDFDocument>;
 
 const { resolve } = createRequire(import.meta.url);
 /**
- * Fonts that are embedded, since PDF readers bring Latin only. DejaVu has Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew and Arabic;
- * Unifont, drawn on a coarse grid, has every other script of Unicode's first plane.
+ * Fonts that are embedded, since PDF readers bring Latin only. DejaVu has Latin, Greek, Cyrillic, Armenian, Georgian,
+ * Hebrew and Arabic; Unifont, drawn on a coarse grid, has every other script of Unicode's first plane.
  */
 const FONTS = {
   regular: resolve("@fontsource/dejavu-sans/files/dejavu-sans-latin-400-normal.woff"),

@@ -19,7 +19,7 @@ export function spendRoutes({ app, database, clock }: HttpScope): void {
       config: { access: { operation: "api.endpoint.spend", permission: "user_read" } },
       schema: {
         tags: ["Serverless"],
-        summary: "Show what each endpoint group cost",
+        summary: "Show the spending of each endpoint group",
         querystring: SpendQuery,
         response: { 200: EndpointSpendResponse },
       },
@@ -37,7 +37,7 @@ export function spendRoutes({ app, database, clock }: HttpScope): void {
       config: { access: { operation: "api.workergroup.spend", permission: "user_read" } },
       schema: {
         tags: ["Serverless"],
-        summary: "Show what each worker group cost",
+        summary: "Show the spending of each worker group",
         querystring: SpendQuery,
         response: { 200: WorkerGroupSpendResponse },
       },

@@ -18,13 +18,17 @@ const spent = {
 
 export const EndpointSpend = model("EndpointSpend", {
   endpoint_id: Type.Integer(),
-  endpoint_name: Type.Optional(Type.String({ description: "Name of the endpoint; absent when it is not known any more" })),
+  endpoint_name: Type.Optional(
+    Type.String({ description: "Name of the endpoint; absent when it is not known any more" }),
+  ),
   ...spent,
 });
 export type EndpointSpend = Static<typeof EndpointSpend>;
 
 export const WorkerGroupSpend = model("WorkerGroupSpend", {
-  workergroup_id: Type.Optional(Type.Integer({ description: "Id of the worker group; absent for workers from before there were worker groups" })),
+  workergroup_id: Type.Optional(
+    Type.Integer({ description: "Id of the worker group; absent for workers from before there were worker groups" }),
+  ),
   endpoint_id: Type.Integer(),
   ...spent,
 });

@@ -13,7 +13,7 @@ export function arrearsRoutes({ app, database, clock }: HttpScope): void {
       config: { access: { operation: "api.arrears.show", permission: "billing_read" } },
       schema: {
         tags: ["Arrears"],
-        summary: "Show until when data is kept that credit or a cap does not pay for",
+        summary: "Show until when unpaid data is kept, and when the balance stops what runs",
         response: { 200: ArrearsAnswer },
       },
     },

@@ -20,7 +20,8 @@ export type Dispute = {
 };
 
 /**
- * The disputes of at most `accountsMax` accounts, newest first; without `all` only of accounts with an open or lost dispute.
+ * The disputes of at most `accountsMax` accounts, newest first; without `all` only of accounts with an open or lost
+ * dispute.
  */
 export async function listDisputes(
   db: Reader,

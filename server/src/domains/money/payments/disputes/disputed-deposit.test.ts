@@ -174,12 +174,15 @@ const TAMPERINGS: readonly (readonly [statement: string, named: RegExp])[] = [
     /what was taken from deposit:\d+ \d+ through [\d,]+ is not what its/,
   ],
   [`set given_back_at = taken_at ${ON_DEPOSIT}`, /what was taken from deposit:\d+ \d+ through [\d,]+ is not what its/],
-  [`set user_id = through[1] ${ON_DEPOSIT}`, /what was taken is noted of another account, or of another way there/],
-  [`set account_kind = 'deposit:999' ${ON_DEPOSIT}`, /what was taken is noted of another account, or of another way/],
-  [`set through = '{}' ${ON_DEPOSIT}`, /what was taken is noted of another account, or of another way there/],
+  [`set user_id = through[1] ${ON_DEPOSIT}`, /the taking is noted for another account, or for another way to it/],
+  [
+    `set account_kind = 'deposit:999' ${ON_DEPOSIT}`,
+    /the taking is noted for another account, or for another way to it/,
+  ],
+  [`set through = '{}' ${ON_DEPOSIT}`, /the taking is noted for another account, or for another way to it/],
   [
     `set account_kind = 'earnings' where through = '{}'`,
-    /what was taken is noted of another account, or of another way/,
+    /the taking is noted for another account, or for another way to it/,
   ],
 ];
 
@@ -190,7 +193,7 @@ async function assertTamperingIsNamed({ env, clock }: TestApp): Promise<void> {
     ...TAMPERINGS.map(([change, named]) => [`update payment_takings ${change}`, named] as const),
     [
       `delete from payment_takings ${ON_DEPOSIT}`,
-      /something was taken from deposit:\d+ \d+ through [\d,]+ of which nothing/,
+      /something was taken from deposit:\d+ \d+ through [\d,]+ without a note/,
     ],
     [
       `insert into payment_takings (return_key, account_kind, user_id, amount_nanos, taken_at)

@@ -97,7 +97,7 @@ function hostRoutes({ app, database, clock, mutate }: HttpScope, ports: PaymentP
       config: { access: { operation: "api.billing.choose_payout_method", permission: "billing_write" } },
       schema: {
         tags: HOST_TAGS,
-        summary: "Say where payouts go",
+        summary: "Choose where payouts go",
         body: PayoutMethodBody,
         response: { 200: PayoutMethodResponse },
       },
@@ -152,7 +152,7 @@ function adminRoutes({ app, database }: HttpScope, { encryption }: PaymentPorts)
       config: { access: { operation: "api.admin.payout", permission: "admin" } },
       schema: {
         tags: ADMIN_TAGS,
-        summary: "Show a payout, and in full where it goes",
+        summary: "Show a payout with its full destination",
         params: IdParams,
         response: { 200: AdminPayoutResponse },
       },
@@ -179,7 +179,7 @@ function settleRoute({ app, mutate }: HttpScope, { provider }: PaymentPorts): vo
       config: { access: { operation: "api.admin.settle_payout", permission: "admin", limit: "money" } },
       schema: {
         tags: ADMIN_TAGS,
-        summary: "Say that a payout was paid, or came back",
+        summary: "Mark a payout as paid, or as failed when it came back",
         params: IdParams,
         body: SettlePayoutBody,
         response: { 200: SuccessResponse },
@@ -220,7 +220,7 @@ function refundRoute({ app, mutate }: HttpScope): void {
       config: { access: { operation: "api.admin.refund_payment", permission: "admin", limit: "money" } },
       schema: {
         tags: ADMIN_TAGS,
-        summary: "Give a card payment back",
+        summary: "Refund a card payment",
         params: IdParams,
         body: RefundBody,
         response: { 200: RefundResponse },

@@ -142,8 +142,8 @@ export async function storeRun(
 }
 
 /**
- * Leases due payouts to the caller, each with the encrypted details of its destination: payouts to hosts with an account
- * at the provider, without an open hold and without a debt, and payouts whose sending has begun.
+ * Leases due payouts to the caller, each with the encrypted details of its destination: payouts to hosts with an
+ * account at the provider, without an open hold and without a debt, and payouts whose sending has begun.
  */
 export async function claimDuePayouts(
   tx: Tx,
@@ -212,7 +212,9 @@ export async function findPayout(db: Reader, id: PayoutId): Promise<Payout | und
   return row && toPayout(row);
 }
 
-/** Makes a payout pending again, to be sent by hand. It keeps its lease, so that no run tries it before the lease ends. */
+/**
+ * Makes a payout pending again, to be sent by hand. It keeps its lease, so that no run tries it before the lease ends.
+ */
 export async function releasePayout(tx: Tx, id: PayoutId): Promise<void> {
   await tx.db
     .updateTable("payouts")

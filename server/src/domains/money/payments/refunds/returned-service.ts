@@ -340,8 +340,8 @@ async function giveBack(tx: Tx, paid: PaidIntent, entry: PaymentReturn): Promise
     cause: causeOf(paid, entry, taking),
     description:
       taking.through.length === 0
-        ? `Given back: user ${userId} won the dispute about a card payment`
-        : "Given back: the dispute about a card payment was decided",
+        ? `Given back: the dispute about a card payment of user ${userId} was decided for the seller`
+        : "Given back: the dispute about a card payment was decided for the seller",
   }));
   await postAllTransfers(tx, accounts, [...restored, ...backs]);
   await closeTakings(tx, entry.key);
@@ -380,6 +380,8 @@ function describe(
     ...moved,
     key: returnKey(key, bookedCount + 1, part),
     cause: { payment_id: paymentId, provider: "stripe", return: key },
-    description: isRestored ? "A dispute was decided for you" : `Card payment returned (${kind})`,
+    description: isRestored
+      ? "Payment restored: the dispute was decided for the seller"
+      : `Card payment returned (${kind})`,
   };
 }

@@ -14,7 +14,7 @@ export function emailRoutes({ app, mutate }: HttpScope, means: AccountPorts): vo
       config: { access: { operation: "api.user.request_email_proof", permission: "user_write", limit: "keys" } },
       schema: {
         tags: ACCOUNT_TAGS,
-        summary: "Mail a token to own address, to prove it",
+        summary: "Mail a token to own e-mail address, to prove it",
         response: { 200: MessageResponse },
       },
     },
@@ -32,7 +32,7 @@ export function emailRoutes({ app, mutate }: HttpScope, means: AccountPorts): vo
       config: { access: { operation: "api.user.confirm_email", permission: "user_write", limit: "keys" } },
       schema: {
         tags: ACCOUNT_TAGS,
-        summary: "Prove own address with the token that was mailed there",
+        summary: "Prove own e-mail address with the token that was mailed there",
         body: ConfirmEmailBody,
         response: { 200: MessageResponse },
       },

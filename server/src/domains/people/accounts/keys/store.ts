@@ -266,7 +266,10 @@ export async function replaceSecret(tx: Tx, id: ApiKeyId, key: NewKey): Promise<
   return result.numUpdatedRows === 1n;
 }
 
-/** Stores the keys of new instances, which may show, change, reboot and destroy their own instance only. */
+/**
+ * Stores the keys of new instances. Such a key may show, change, reboot and destroy its own instance, and download the
+ * code of its deployment (base/access.ts).
+ */
 export async function insertInstanceKeys(tx: Tx, rows: readonly InstanceKeyInsert[]): Promise<void> {
   if (rows.length === 0) return;
   const values = rows.map(({ userId, instanceId, sha256, prefix }) => ({

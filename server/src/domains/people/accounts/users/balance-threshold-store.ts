@@ -4,8 +4,8 @@ import { nanos, type Nanos } from "../../../../base/money.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
 /**
- * The credit below which each of these users wants its card charged; users without such a threshold, or frozen, are
- * left out.
+ * The credit, in nano-dollars, at or below which each of these users wants their card charged; users without automatic
+ * payments, or frozen, are left out.
  */
 export async function listBalanceThresholds(
   db: Reader,
@@ -24,7 +24,8 @@ export async function listBalanceThresholds(
 }
 
 /**
- * The next users after this id who want their card charged, by id, with their thresholds. Frozen accounts are left out.
+ * The next users after this id who want their card charged, by id, with their thresholds in nano-dollars. Frozen
+ * accounts are left out.
  */
 export async function listAutobilled(
   db: Reader,

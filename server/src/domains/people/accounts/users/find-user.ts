@@ -7,8 +7,8 @@ import { findUser, listUsersByEmail } from "./store.ts";
 import type { User } from "./rules/user.ts";
 
 /**
- * Finds a live user by e-mail address (in any case) or by id, as a person types them. Throws `ambiguous_email` when several
- * accounts claim the address and none has proven it.
+ * Finds a live user by e-mail address (in any case) or by id, as a person types them. Throws `ambiguous_email` when
+ * several accounts claim the address and none has proven it.
  */
 export async function findUserByEmailOrId(db: Reader, text: string): Promise<User | undefined> {
   const trimmed = text.trim();

@@ -119,7 +119,7 @@ function historyRoutes({ app, database }: HttpScope, { ipHistory }: AccountPorts
       config: { access: { operation: "api.user.ipaddrs", permission: "user_read" } },
       schema: {
         tags: ACCOUNT_TAGS,
-        summary: "Show from which addresses an account was used",
+        summary: "Show the IP addresses from which an account was used",
         params: UserIdParams,
         response: { 200: IpHistoryResponse },
       },
@@ -136,7 +136,11 @@ function historyRoutes({ app, database }: HttpScope, { ipHistory }: AccountPorts
     "/api/v0/audit_logs/",
     {
       config: { access: { operation: "api.audit_log.list", permission: "misc" } },
-      schema: { tags: ACCOUNT_TAGS, summary: "Show what was done with own keys", response: { 200: AuditLogsResponse } },
+      schema: {
+        tags: ACCOUNT_TAGS,
+        summary: "Show the audit log of own account",
+        response: { 200: AuditLogsResponse },
+      },
     },
     async (request) => {
       const records = await listAuditEvents(database.kysely, identityOf(request).userId, AUDIT_EVENTS_MAX);

@@ -43,7 +43,7 @@ export function checkRunEnd(report: Report, run: AuditedRun, ends: ReadonlyMap<n
   const { earliestMs, latestMs } = ends.get(run.generation) ?? OPEN;
   if (earliestMs <= storedMs && storedMs <= latestMs) return;
   report("intervals", {
-    problem: "it may cost something until another time than its end was asked for",
+    problem: "its chargeable time ends at another moment than its end was requested for",
     stored: textOf(storedMs),
     expected: textOf(storedMs > latestMs ? latestMs : earliestMs),
   });

@@ -10,7 +10,9 @@ export type SshPublicKey = {
   readonly fingerprint: string;
 };
 
-/** Four times the length of the longest RSA key that OpenSSH accepts, to leave room for the comment. */
+/**
+ * Longest line in characters: the longest RSA key that OpenSSH accepts fills less than a quarter, the rest is comment.
+ */
 const SSH_KEY_LENGTH_MAX = 16_384;
 
 const RSA_BITS_MIN = 2048;
