@@ -52,7 +52,7 @@ const MISTAKES: readonly {
     what: "a dispute that was won and is not booked back",
     table: "payment_returns",
     statement: "update payment_returns set is_reversed = true",
-    problem: /^returns: .*not what went back: 20000000000, 0/,
+    problem: /^returns: .*not the amount that went back: 20000000000, 0/,
   },
   {
     what: "a return with a smaller taking and a larger loss",
