@@ -40,6 +40,9 @@ export type Identity = {
   readonly memberFreeze?: Freeze | undefined;
 };
 
+/** The identity and address of a request. */
+export type Caller = { readonly identity: Identity; readonly ipAddress: string };
+
 export type Comparison = "eq" | "lte" | "gte";
 export type Constraints = Readonly<Record<string, Readonly<Partial<Record<Comparison, string | number | boolean>>>>>;
 /** Limits on one child operation; an empty grant allows all of it. */

@@ -7,7 +7,7 @@ import { AppError, unauthenticated } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Origin } from "../base/facts.ts";
 import { refuseFrozen } from "../base/freeze.ts";
-import type { Identity } from "../base/identity.ts";
+import type { Caller, Identity } from "../base/identity.ts";
 import type { UserId } from "../base/ids.ts";
 import { invariant } from "../base/invariant.ts";
 import type { Log } from "../base/log.ts";
@@ -69,6 +69,11 @@ export type HttpScope = {
 export function identityOf(request: FastifyRequest): Identity {
   invariant(request.identity !== undefined, "only authenticated routes ask for the caller");
   return request.identity;
+}
+
+/** The caller of an authenticated route with the address of the request. */
+export function callerOf(request: FastifyRequest): Caller {
+  return { identity: identityOf(request), ipAddress: request.ip };
 }
 
 /** The key that a request presents: in its header, in the query of older clients, or in the body of some operations. */

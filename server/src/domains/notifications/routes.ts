@@ -1,9 +1,8 @@
-import type { FastifyRequest } from "fastify";
 import type { Identity } from "../../base/identity.ts";
 import type { UserId } from "../../base/ids.ts";
 import { findAnswers } from "../../db/idempotency-store.ts";
 import { once, openAnswer } from "../../db/idempotency.ts";
-import { identityOf, type HttpScope } from "../../http/server.ts";
+import { callerOf, identityOf, type HttpScope } from "../../http/server.ts";
 import { withTransaction, type Reader } from "../../db/transaction.ts";
 import { readNotifications, showNotifications } from "./inbox/service.ts";
 import { NOTIFICATION_TYPES } from "./rules/notification-types.ts";
@@ -31,14 +30,7 @@ import {
 import { testWebhook } from "./webhooks/test-service.ts";
 import { viewType, viewWebhook } from "./views.ts";
 import type { WebhookClient } from "./webhooks/client.ts";
-import {
-  changeWebhook,
-  createWebhook,
-  removeWebhook,
-  rotateSecret,
-  type Caller,
-  type WebhookPorts,
-} from "./webhooks/service.ts";
+import { changeWebhook, createWebhook, removeWebhook, rotateSecret, type WebhookPorts } from "./webhooks/service.ts";
 import { listWebhooks } from "./webhooks/store.ts";
 
 const TAGS = ["Notifications"];
@@ -248,8 +240,4 @@ function webhookSecretRoutes({ app, database, clock, mutate, repeatable }: HttpS
       return withTransaction(database, clock, (tx) => once(tx, again, async () => answer));
     },
   );
-}
-
-function callerOf(request: FastifyRequest): Caller {
-  return { identity: identityOf(request), ipAddress: request.ip };
 }

@@ -1,5 +1,5 @@
 import { invalid, notFound } from "../../../base/errors.ts";
-import type { Identity } from "../../../base/identity.ts";
+import type { Caller, Identity } from "../../../base/identity.ts";
 import { parseId, type UserId, type WebhookId } from "../../../base/ids.ts";
 import type { Encryption } from "../../../base/encryption.ts";
 import type { Tx } from "../../../db/transaction.ts";
@@ -28,8 +28,6 @@ export type WebhookPorts = {
     event: { readonly ipAddress: string; readonly action: string; readonly args: Readonly<Record<string, unknown>> },
   ) => Promise<void>;
 };
-
-export type Caller = { readonly identity: Identity; readonly ipAddress: string };
 
 /** A webhook with its new secret, and the kinds whose webhook channel the request turned on. */
 export type Subscribed = { readonly webhook: Webhook; readonly enabledKinds: readonly string[] };

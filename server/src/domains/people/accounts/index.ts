@@ -9,7 +9,6 @@ export { REPORT_HEADING, viewReportHeading } from "./report-heading.ts";
 export { listFrozenIds } from "./freeze-store.ts";
 export { requireAccount } from "./users/require-account.ts";
 export type { User } from "./users/rules/user.ts";
-export type { Caller } from "./caller.ts";
 export { readAccountLimits } from "./users/limit-store.ts";
 export { requireRoom } from "./room.ts";
 export { keepAccounts, lockUser } from "./users/store.ts";

@@ -1,14 +1,11 @@
-import type { FastifyRequest } from "fastify";
 import type { Identity } from "../../../base/identity.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Encryption } from "../../../base/encryption.ts";
 import type { Tx } from "../../../db/transaction.ts";
-import { identityOf } from "../../../http/server.ts";
 import type { QueueMail } from "../../notifications/index.ts";
 import type { Identities } from "./keys/identities.ts";
 import type { IpHistory } from "./ip-history/ip-history.ts";
 import type { RandomBytes } from "./keys/rules/keys.ts";
-import type { Caller } from "./caller.ts";
 import type { GrantCredit } from "./users/service.ts";
 import type { BalanceView, PaymentStandingView } from "./views.ts";
 
@@ -36,7 +33,3 @@ export type AccountPorts = {
 };
 
 export const ACCOUNT_TAGS = ["Accounts"];
-
-export function callerOf(request: FastifyRequest): Caller {
-  return { identity: identityOf(request), ipAddress: request.ip };
-}

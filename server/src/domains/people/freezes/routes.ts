@@ -1,5 +1,5 @@
 import { asId, type AccountFreezeId } from "../../../base/ids.ts";
-import { identityOf, type HttpScope } from "../../../http/server.ts";
+import { callerOf, type HttpScope } from "../../../http/server.ts";
 import { listFreezes } from "../accounts/for-freezes.ts";
 import type { Identities } from "../accounts/index.ts";
 import {
@@ -64,7 +64,7 @@ function freezeRoute({ app, mutate }: HttpScope, { identities, wakeEnforcer }: F
     },
     (request) =>
       mutate(request, async (tx) => {
-        const caller = { identity: identityOf(request), ipAddress: request.ip };
+        const caller = callerOf(request);
         const { id, isNew, userIds, teamIds } = await freezeAccount(tx, caller, request.body);
         tx.afterCommit(() => {
           identities.forgetAll();
@@ -90,7 +90,7 @@ function liftRoute({ app, mutate }: HttpScope, { identities }: FreezePorts): voi
     },
     (request) =>
       mutate(request, async (tx) => {
-        const caller = { identity: identityOf(request), ipAddress: request.ip };
+        const caller = callerOf(request);
         const id = asId<AccountFreezeId>(request.params.id);
         const userIds = await liftFreeze(tx, caller, { id, reason: request.body.reason });
         tx.afterCommit(() => identities.forgetAll());

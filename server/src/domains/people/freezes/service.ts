@@ -1,5 +1,5 @@
 import { forbidden, notFound } from "../../../base/errors.ts";
-import type { Freeze } from "../../../base/identity.ts";
+import type { Caller, Freeze } from "../../../base/identity.ts";
 import type { AccountFreezeId, UserId } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
 import type { Tx } from "../../../db/transaction.ts";
@@ -12,7 +12,7 @@ import {
   lockWithSubaccounts,
   storeLift,
 } from "../accounts/for-freezes.ts";
-import { findUserByEmailOrId, keepAccounts, recordAudit, tellAdministrators, type Caller } from "../accounts/index.ts";
+import { findUserByEmailOrId, keepAccounts, recordAudit, tellAdministrators } from "../accounts/index.ts";
 import { postNotifications } from "../../notifications/index.ts";
 import { placePayoutHold, releasePayoutHold } from "../../money/payments/index.ts";
 

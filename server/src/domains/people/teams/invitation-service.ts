@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Caller } from "../../../base/identity.ts";
 import { AppError, invalid, notFound } from "../../../base/errors.ts";
 import type { ApiKeyId, UserId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
@@ -13,7 +14,7 @@ import {
   requireProven,
   type TeamRole,
 } from "../accounts/for-teams.ts";
-import { lockUser, newKey, recordAudit, requireUser, type Caller } from "../accounts/index.ts";
+import { lockUser, newKey, recordAudit, requireUser } from "../accounts/index.ts";
 import { postNotifications } from "../../notifications/index.ts";
 import { lockOwnTeam, requireWithin } from "./authority.ts";
 import {

@@ -1,13 +1,13 @@
 import { epochSeconds } from "../../../base/clock.ts";
 import { invalid } from "../../../base/errors.ts";
 import { parseId, type UserId } from "../../../base/ids.ts";
-import { identityOf, type HttpScope } from "../../../http/server.ts";
+import { callerOf, identityOf, type HttpScope } from "../../../http/server.ts";
 import { listMembers } from "../accounts/for-teams.ts";
 import { requireOwnTeam } from "./authority.ts";
 import { acceptInvitation, inviteMember, type NewInvitation } from "./invitation-service.ts";
 import { changeMemberRole, removeMember } from "./member-service.ts";
 import type { RoleName } from "./role-service.ts";
-import { callerOf, TEAM_TAGS } from "./route-ports.ts";
+import { TEAM_TAGS } from "./tags.ts";
 import {
   InvitationParams,
   InviteQuery,

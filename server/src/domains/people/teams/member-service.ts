@@ -1,3 +1,4 @@
+import type { Caller } from "../../../base/identity.ts";
 import { AppError, forbidden, notFound } from "../../../base/errors.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
@@ -9,7 +10,7 @@ import {
   type TeamMember,
   type TeamRole,
 } from "../accounts/for-teams.ts";
-import { recordAudit, type Caller, type Identities } from "../accounts/index.ts";
+import { recordAudit, type Identities } from "../accounts/index.ts";
 import { lockOwnTeam, requireWithin } from "./authority.ts";
 import { findNamedRole, type RoleName } from "./role-service.ts";
 import type { TeamMeans } from "./team-service.ts";

@@ -1,9 +1,9 @@
 import { parseId, type TeamRoleId } from "../../../base/ids.ts";
-import { identityOf, type HttpScope } from "../../../http/server.ts";
+import { callerOf, identityOf, type HttpScope } from "../../../http/server.ts";
 import { listRoles } from "../accounts/for-teams.ts";
 import { requireOwnTeam } from "./authority.ts";
 import { changeRole, createRole, findNamedRole, removeRole } from "./role-service.ts";
-import { callerOf, TEAM_TAGS } from "./route-ports.ts";
+import { TEAM_TAGS } from "./tags.ts";
 import {
   ChangeRoleResponse,
   CreateRoleResponse,

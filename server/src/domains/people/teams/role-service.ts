@@ -1,5 +1,5 @@
 import { AppError, forbidden, invalid, notFound } from "../../../base/errors.ts";
-import type { PermissionDocument } from "../../../base/identity.ts";
+import type { Caller, PermissionDocument } from "../../../base/identity.ts";
 import type { TeamRoleId, UserId } from "../../../base/ids.ts";
 import { isUniqueViolation } from "../../../db/sql-state.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
@@ -14,7 +14,7 @@ import {
   updateRole,
   type TeamRole,
 } from "../accounts/for-teams.ts";
-import { recordAudit, type Caller, type Identities } from "../accounts/index.ts";
+import { recordAudit, type Identities } from "../accounts/index.ts";
 import { lockOwnTeam, parseName, requireWithin } from "./authority.ts";
 import { deleteInvitations } from "./invitation-store.ts";
 

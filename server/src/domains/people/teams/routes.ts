@@ -1,12 +1,12 @@
 import { invalid } from "../../../base/errors.ts";
 import type { UserId } from "../../../base/ids.ts";
-import { identityOf, type HttpScope } from "../../../http/server.ts";
+import { callerOf, identityOf, type HttpScope } from "../../../http/server.ts";
 import { listMemberships, listTeamKeys, viewApiKey, type BalanceView } from "../accounts/for-teams.ts";
 import { requireOwnTeam } from "./authority.ts";
 import { readBalances } from "./balance-service.ts";
 import { memberRoutes } from "./member-routes.ts";
 import { roleRoutes } from "./role-routes.ts";
-import { callerOf, TEAM_TAGS } from "./route-ports.ts";
+import { TEAM_TAGS } from "./tags.ts";
 import {
   BalancesResponse,
   CreateTeamBody,

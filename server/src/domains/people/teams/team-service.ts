@@ -1,5 +1,5 @@
 import { AppError, conflict, forbidden, invalid, notFound } from "../../../base/errors.ts";
-import type { Identity } from "../../../base/identity.ts";
+import type { Caller, Identity } from "../../../base/identity.ts";
 import type { ApiKeyId, UserId } from "../../../base/ids.ts";
 import { formatDollars, parseDollars, type Nanos } from "../../../base/money.ts";
 import { isUniqueViolation } from "../../../db/sql-state.ts";
@@ -16,14 +16,7 @@ import {
   setMemberRole,
   updateUser,
 } from "../accounts/for-teams.ts";
-import {
-  findUserByEmailOrId,
-  lockUser,
-  recordAudit,
-  type Caller,
-  type Identities,
-  type RandomBytes,
-} from "../accounts/index.ts";
+import { findUserByEmailOrId, lockUser, recordAudit, type Identities, type RandomBytes } from "../accounts/index.ts";
 import { balanceOf, lockCredit } from "../../money/ledger/index.ts";
 import { postNotifications, type QueueMail } from "../../notifications/index.ts";
 import { lockOwnTeam, parseName, requireOwner } from "./authority.ts";

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Clock } from "../../../../base/clock.ts";
 import { AppError, invalid } from "../../../../base/errors.ts";
-import type { Identity } from "../../../../base/identity.ts";
+import type { Caller, Identity } from "../../../../base/identity.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import { unreachable } from "../../../../base/invariant.ts";
 import { MicroBatcher } from "../../../../base/micro-batcher.ts";
@@ -10,7 +10,7 @@ import type { Database } from "../../../../db/connect.ts";
 import { keyReused, type Repeatable } from "../../../../db/idempotency.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
 import { findRecipients, type Recipient } from "../../../people/accounts/for-invoices.ts";
-import { requireAccount, type Caller } from "../../../people/accounts/index.ts";
+import { requireAccount } from "../../../people/accounts/index.ts";
 import { creditOf, lockAccounts, postTransfer, type Cause, type TransferPoster } from "../../ledger/index.ts";
 import type { TransferOutcome } from "../../ledger/for-invoices.ts";
 import type { TransferRequest } from "../../ledger/index.ts";

@@ -1,6 +1,6 @@
-import type { HttpScope } from "../../../../http/server.ts";
+import { callerOf, type HttpScope } from "../../../../http/server.ts";
 import { createKeyAsAdmin } from "../keys/service.ts";
-import { callerOf, type AccountPorts } from "../route-ports.ts";
+import type { AccountPorts } from "../route-ports.ts";
 import { AdminCreateKeyBody, AdminCreateUserBody, AdminKeyResponse } from "../schema.ts";
 import { createAccountAsAdmin } from "../users/service.ts";
 

@@ -1,9 +1,9 @@
 import { notFound } from "../../../../base/errors.ts";
 import { parseId, type UserId } from "../../../../base/ids.ts";
-import type { HttpScope } from "../../../../http/server.ts";
+import { callerOf, type HttpScope } from "../../../../http/server.ts";
 import { confirmProof, proveAsOperator, requestProof } from "./service.ts";
 import { parseEmail } from "../users/profile.ts";
-import { ACCOUNT_TAGS, callerOf, type AccountPorts } from "../route-ports.ts";
+import { ACCOUNT_TAGS, type AccountPorts } from "../route-ports.ts";
 import { ConfirmEmailBody, MessageResponse, ProveEmailBody, UserIdParams } from "../schema.ts";
 
 /** Routes by which an account proves its address. */

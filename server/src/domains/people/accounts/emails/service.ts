@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Caller } from "../../../../base/identity.ts";
 import { AppError, conflict, forbidden, notFound } from "../../../../base/errors.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
@@ -18,7 +19,6 @@ import {
 import { requireUser } from "../users/find-user.ts";
 import type { RandomBytes } from "../keys/rules/keys.ts";
 import { notForTeams, type User } from "../users/rules/user.ts";
-import type { Caller } from "../caller.ts";
 
 const VALID_MS = 24 * 3_600_000;
 /** Least time between two tokens to one address. */

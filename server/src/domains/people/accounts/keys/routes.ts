@@ -1,8 +1,8 @@
 import { parseId, type ApiKeyId } from "../../../../base/ids.ts";
-import { identityOf, type HttpScope } from "../../../../http/server.ts";
+import { callerOf, identityOf, type HttpScope } from "../../../../http/server.ts";
 import { createKey, deleteKey, noSuchKey, resetKey } from "./service.ts";
 import { findApiKey, listApiKeys } from "./store.ts";
-import { ACCOUNT_TAGS, callerOf, type AccountPorts } from "../route-ports.ts";
+import { ACCOUNT_TAGS, type AccountPorts } from "../route-ports.ts";
 import {
   ApiKeyRecord,
   ApiKeysResponse,

@@ -1,5 +1,5 @@
 import { forbidden, invalid, notFound, type AppError } from "../../../../base/errors.ts";
-import type { Identity } from "../../../../base/identity.ts";
+import type { Caller, Identity } from "../../../../base/identity.ts";
 import { asId, type ApiKeyId, type UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { recordAudit } from "../audit-log/store.ts";
@@ -11,7 +11,6 @@ import { lockMembership } from "../team-accounts/member-store.ts";
 import { isWithin, parsePermissions, type Permissions } from "./rules/permissions.ts";
 import { requireRoom } from "../room.ts";
 import type { AdminCreateKeyBody, CreateKeyBody } from "../schema.ts";
-import type { Caller } from "../caller.ts";
 import { notForTeams } from "../users/rules/user.ts";
 
 /** More than the people and programs of any account need. */

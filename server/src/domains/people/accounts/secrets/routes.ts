@@ -1,6 +1,6 @@
 import type { Encryption } from "../../../../base/encryption.ts";
-import { identityOf, type HttpScope } from "../../../../http/server.ts";
-import { ACCOUNT_TAGS, callerOf, type AccountPorts } from "../route-ports.ts";
+import { callerOf, identityOf, type HttpScope } from "../../../../http/server.ts";
+import { ACCOUNT_TAGS, type AccountPorts } from "../route-ports.ts";
 import { MessageResponse, SecretBody, SecretNameBody, SecretsResponse } from "../schema.ts";
 import { changeSecret, createSecret, removeSecret } from "./service.ts";
 import { listSecretNames } from "./store.ts";

@@ -1,3 +1,4 @@
+import type { Caller } from "../../../../base/identity.ts";
 import { invalid } from "../../../../base/errors.ts";
 import type { Encryption } from "../../../../base/encryption.ts";
 import type { Tx } from "../../../../db/transaction.ts";
@@ -5,7 +6,6 @@ import { recordAudit } from "../audit-log/store.ts";
 import { parseSecret, parseSecretName } from "./rules/secret-name.ts";
 import { deleteSecret, insertSecret, listSecretNames, updateSecret } from "./store.ts";
 import { lockUser } from "../users/store.ts";
-import type { Caller } from "../caller.ts";
 
 /** Limited because all secrets go into each container, and to each host with every desired set. */
 const SECRETS_MAX = 64;

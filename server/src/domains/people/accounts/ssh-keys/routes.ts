@@ -1,7 +1,7 @@
 import { invalid } from "../../../../base/errors.ts";
 import { parseId, type SshKeyId } from "../../../../base/ids.ts";
-import { identityOf, type HttpScope } from "../../../../http/server.ts";
-import { ACCOUNT_TAGS, callerOf } from "../route-ports.ts";
+import { callerOf, identityOf, type HttpScope } from "../../../../http/server.ts";
+import { ACCOUNT_TAGS } from "../route-ports.ts";
 import { DoneResponse, KeyIdParams, SshKeyBody, SshKeyResponse, SshKeysResponse } from "../schema.ts";
 import { changeSshKey, createSshKey, removeSshKey } from "./service.ts";
 import { listSshKeys } from "./store.ts";

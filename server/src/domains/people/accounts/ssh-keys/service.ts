@@ -1,3 +1,4 @@
+import type { Caller } from "../../../../base/identity.ts";
 import { invalid, notFound, type AppError } from "../../../../base/errors.ts";
 import { parseId, type InstanceId, type SshKeyId, type UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
@@ -14,7 +15,6 @@ import {
 } from "./store.ts";
 import { parseSshPublicKey, type SshPublicKey } from "./rules/ssh-public-key.ts";
 import { lockUser } from "../users/store.ts";
-import type { Caller } from "../caller.ts";
 
 /** Limited because each key is copied into every instance and sent to its host. */
 const SSH_KEYS_MAX = 100;

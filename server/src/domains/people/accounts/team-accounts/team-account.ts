@@ -1,3 +1,4 @@
+import type { Caller } from "../../../../base/identity.ts";
 import { forbidden } from "../../../../base/errors.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import type { ApiKeyId, TeamRoleId, UserId } from "../../../../base/ids.ts";
@@ -9,7 +10,6 @@ import { newKey, type RandomBytes } from "../keys/rules/keys.ts";
 import { deleteMembersAndRoles, insertMember, insertRole } from "./member-store.ts";
 import { isWithin } from "../keys/rules/permissions.ts";
 import { DEFAULT_ROLES } from "./rules/roles.ts";
-import type { Caller } from "../caller.ts";
 import { insertUser, lockUser, markUserDeleted } from "../users/store.ts";
 import { TEAM_EMAIL_DOMAIN } from "../users/rules/user.ts";
 

@@ -1,11 +1,11 @@
 import { ZERO } from "../../../../base/money.ts";
-import { identityOf, type HttpScope } from "../../../../http/server.ts";
+import { callerOf, identityOf, type HttpScope } from "../../../../http/server.ts";
 import { listAuditEvents } from "../audit-log/store.ts";
 import { requireUser, resolveUserId } from "./find-user.ts";
 import { IP_ADDRESSES_MAX, listIpAccesses } from "../ip-history/store.ts";
 import { hashPassword } from "./password.ts";
 import { parseNewProfile } from "./profile.ts";
-import { ACCOUNT_TAGS, callerOf, type AccountPorts } from "../route-ports.ts";
+import { ACCOUNT_TAGS, type AccountPorts } from "../route-ports.ts";
 import {
   AuditLogsResponse,
   CreateUserBody,

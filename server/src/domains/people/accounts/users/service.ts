@@ -1,10 +1,14 @@
 import { type AppError, conflict, forbidden, invalid, unauthenticated } from "../../../../base/errors.ts";
-import { PERMISSION_CATEGORIES, type Identity, type PermissionDocument } from "../../../../base/identity.ts";
+import {
+  PERMISSION_CATEGORIES,
+  type Caller,
+  type Identity,
+  type PermissionDocument,
+} from "../../../../base/identity.ts";
 import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
 import { parseDollars, type Nanos } from "../../../../base/money.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { recordAudit } from "../audit-log/store.ts";
-import type { Caller } from "../caller.ts";
 import { changeAddress, claimAddress, mailToken, type ProofMeans } from "../emails/service.ts";
 import { noSuchUser, requireUser } from "./find-user.ts";
 import { insertApiKey } from "../keys/store.ts";

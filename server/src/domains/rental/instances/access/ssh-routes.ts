@@ -1,4 +1,4 @@
-import { identityOf, type HttpScope } from "../../../../http/server.ts";
+import { callerOf, identityOf, type HttpScope } from "../../../../http/server.ts";
 import { AttachSshKeyBody, IdParams, Message, SshKeyParams, SshKeys } from "../schema.ts";
 import { attachInstanceKey, detachInstanceKey, listInstanceKeys, type KeyRequest } from "./ssh-service.ts";
 import { viewInstanceKeys } from "../views.ts";
@@ -61,5 +61,5 @@ export function instanceSshRoutes({ app, database, mutate }: HttpScope): void {
 function requestOf(
   request: Parameters<typeof identityOf>[0] & { readonly params: { readonly id: number } },
 ): KeyRequest {
-  return { caller: { identity: identityOf(request), ipAddress: request.ip }, instanceId: request.params.id };
+  return { caller: callerOf(request), instanceId: request.params.id };
 }

@@ -1,6 +1,6 @@
 import { epochSeconds } from "../../../../base/clock.ts";
 import { parseId, type HostFlagId } from "../../../../base/ids.ts";
-import { identityOf, type HttpScope } from "../../../../http/server.ts";
+import { callerOf, identityOf, type HttpScope } from "../../../../http/server.ts";
 import { ClearFlagBody, ClearFlagResponse, FlagParams, FlagQuery, FlagsResponse, type Flag } from "./schema.ts";
 import { clearHostFlag } from "./service.ts";
 import { listFlags, type HostFlag } from "./store.ts";
@@ -53,7 +53,7 @@ export function flagRoutes({ app, database, mutate }: HttpScope): void {
     },
     (request) =>
       mutate(request, async (tx) => {
-        const caller = { identity: identityOf(request), ipAddress: request.ip };
+        const caller = callerOf(request);
         const asked = { id: parseId<HostFlagId>(request.params.id), reason: request.body.reason };
         return { success: true as const, flag: viewFlag(await clearHostFlag(tx, caller, asked)) };
       }),

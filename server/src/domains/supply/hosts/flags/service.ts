@@ -1,3 +1,4 @@
+import type { Caller } from "../../../../base/identity.ts";
 import type { Hello } from "../../../../../../protocol/index.ts";
 import { notFound } from "../../../../base/errors.ts";
 import type { HostFlagId } from "../../../../base/ids.ts";
@@ -6,7 +7,6 @@ import { recordAudit } from "../../../people/accounts/index.ts";
 import { postNotifications } from "../../../notifications/index.ts";
 import { closeFlag, upsertFlag, type HostFlag, type NewFlag } from "./store.ts";
 import type { Nonsense } from "./fact-sense.ts";
-import type { Caller } from "../join/service.ts";
 import { lockKnownMachines, nameOf } from "../join/registration-store.ts";
 import type { Credential } from "../store.ts";
 

@@ -1,7 +1,6 @@
-import type { FastifyRequest } from "fastify";
 import { parseId, type AgentCredentialId, type JoinTokenId } from "../../../../base/ids.ts";
-import { identityOf, type HttpScope } from "../../../../http/server.ts";
-import { createJoinToken, joinAgent, removeJoinToken, revokeHost, type Caller, type RandomBytes } from "./service.ts";
+import { callerOf, identityOf, type HttpScope } from "../../../../http/server.ts";
+import { createJoinToken, joinAgent, removeJoinToken, revokeHost, type RandomBytes } from "./service.ts";
 import { listCredentials, listJoinTokens } from "./store.ts";
 import {
   CreateJoinTokenBody,
@@ -123,8 +122,4 @@ function credentialRoutes({ app, database, mutate }: HttpScope): void {
         return { success: true as const, msg: `Agent credential ${request.params.id} is revoked.` };
       }),
   );
-}
-
-function callerOf(request: FastifyRequest): Caller {
-  return { identity: identityOf(request), ipAddress: request.ip };
 }

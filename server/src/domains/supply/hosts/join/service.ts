@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { conflict, invalid, notFound, type AppError } from "../../../../base/errors.ts";
 import type { AgentCredentialId, JoinTokenId } from "../../../../base/ids.ts";
-import type { Identity } from "../../../../base/identity.ts";
+import type { Caller } from "../../../../base/identity.ts";
 import { isUnscopedAdmin } from "../../../../base/access.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { recordAudit, requireAccount, requireRoom } from "../../../people/accounts/index.ts";
@@ -24,8 +24,6 @@ import { countLiveJoined } from "./room-store.ts";
 import { AGENT_TOKEN_PREFIX, hashToken } from "../service.ts";
 import { insertCredential } from "../store.ts";
 
-/** The identity and address of a request. */
-export type Caller = { readonly identity: Identity; readonly ipAddress: string };
 export type RandomBytes = (byteCount: number) => Buffer;
 
 const JOIN_TOKEN_PREFIX = "berth_join_";

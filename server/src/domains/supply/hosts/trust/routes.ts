@@ -1,5 +1,5 @@
 import { parseId, type MachineId } from "../../../../base/ids.ts";
-import { identityOf, type HttpScope } from "../../../../http/server.ts";
+import { callerOf, identityOf, type HttpScope } from "../../../../http/server.ts";
 import { decideTrust, reportReliability, reportVerification, type RefreshOffers } from "./service.ts";
 import { DecideBody, DecideResponse, MachineParams, ReliabilityResponse, VerificationResponse } from "./schema.ts";
 import { viewReliability, viewTrust, viewVerification } from "./views.ts";
@@ -60,7 +60,7 @@ export function trustRoutes(
     },
     (request) =>
       mutate(request, async (tx) => {
-        const caller = { identity: identityOf(request), ipAddress: request.ip };
+        const caller = callerOf(request);
         const decision = { id: parseId<MachineId>(request.params.id), request: request.body };
         return viewTrust(await decideTrust(tx, caller, decision, refreshOffers));
       }),

@@ -2,11 +2,10 @@ import { notifyMarket } from "../market-channel-store.ts";
 import { invalid, notFound } from "../../../../base/errors.ts";
 import type { MachineId } from "../../../../base/ids.ts";
 import { isUnscopedAdmin } from "../../../../base/access.ts";
-import type { Identity } from "../../../../base/identity.ts";
+import type { Caller, Identity } from "../../../../base/identity.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { recordAudit } from "../../../people/accounts/index.ts";
 import { postNotifications } from "../../../notifications/index.ts";
-import type { Caller } from "../join/service.ts";
 import {
   countPresence,
   findShownReliability,
