@@ -93,7 +93,7 @@ const ID_IN: Readonly<Record<string, Words>> = {
 const PATH_WORDS: Readonly<Record<string, Words>> = {
   key_id: ["Id of the SSH key", 3],
   name: ["Name or identifier of the role; to change one, its id", "trainer"],
-  number: ["Number of the document", "INV-2026-01-000007"],
+  number: ["Number of the document", "2026-000007"],
   token: ["Token of the invitation", "i_2f81"],
   user_id: ["Id of the account, or `me`", "me"],
 };

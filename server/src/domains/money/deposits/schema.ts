@@ -22,9 +22,9 @@ export const Prepaid = Type.Object({
 
 export const DepositBalance = Type.Object({
   success: Type.Literal(true),
-  refundable_deposit: Type.Number({ description: "Dollars that come back if the instance is destroyed now." }),
-  total_discount: Type.Number({ description: "Dollars that the discount has saved so far." }),
-  discount_months: Type.Number({ description: "Months of running that the deposit still pays." }),
+  refundable_deposit: Type.Number({ description: "Dollars that come back if the instance is destroyed now" }),
+  total_discount: Type.Number({ description: "Dollars that the discount has saved so far" }),
+  discount_months: Type.Number({ description: "Months of running that the deposit still pays" }),
   deposit: Type.Number(),
   discount_rate: Type.Number(),
 });

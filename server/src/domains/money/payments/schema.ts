@@ -133,7 +133,9 @@ const PayoutHoldView = model("PayoutHold", {
 const EarningsView = model(
   "Earnings",
   {
-    balance: Type.Number({ description: "Earned and in no payout yet; below zero when you owe something" }),
+    balance: Type.Number({
+      description: "Dollars earned that are in no payout yet; below zero when the host owes something",
+    }),
     payable: Type.Number({ description: "Dollars that a payout made now would be of, before the fee" }),
     granted: Type.Number({ description: "Dollars that wait because they came of granted credit" }),
     young: Type.Number({
@@ -154,7 +156,7 @@ export const PayoutHoldBody = Type.Object({
 export const ReleaseHoldBody = Type.Object({ reason: HoldReason });
 export const PayoutHoldResponse = Type.Object({
   success: Success,
-  id: Type.Integer({ description: "The hold" }),
+  id: Type.Integer({ description: "Id of the hold" }),
   is_new: Type.Boolean({ description: "False when the payouts were held by an administrator already" }),
 });
 export const AdminPayoutHoldsResponse = Type.Object({
@@ -163,7 +165,9 @@ export const AdminPayoutHoldsResponse = Type.Object({
     model("AdminPayoutHold", {
       ...PayoutHoldView.properties,
       user_id: Type.Integer(),
-      placed_by: Type.Union([Type.Integer(), Type.Null()], { description: "The administrator; null for the server" }),
+      placed_by: Type.Union([Type.Integer(), Type.Null()], {
+        description: "Id of the administrator who placed it; null when the server did",
+      }),
     }),
   ),
 });

@@ -173,7 +173,7 @@ export const CreateKeyResponse = Type.Object({
 
 export const ApiKeyRecord = model("ApiKey", {
   id: Type.Integer(),
-  user_id: Type.Integer({ description: "The person who holds it" }),
+  user_id: Type.Integer({ description: "Id of the user who holds the key" }),
   rights: Type.Union([Type.Literal("full"), Type.Literal("scoped")]),
   team_id: Type.Union([Type.Integer(), Type.Null()]),
   team_name: Nullable(Text),
@@ -238,7 +238,7 @@ export const AdminCreateUserBody = Type.Object({
 export type AdminCreateUserBody = Static<typeof AdminCreateUserBody>;
 
 export const AdminCreateKeyBody = Type.Object({
-  email: Type.String({ description: "The user's e-mail address or id" }),
+  email: Type.String({ description: "E-mail address or id of the user" }),
   permissions: Type.Optional(AskedPermissions),
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
 });

@@ -20,25 +20,25 @@ export const LiftBody = Type.Object({ reason: Reason });
 
 export const FreezeResponse = Type.Object({
   success: Success,
-  id: Type.Integer({ description: "The freeze" }),
+  id: Type.Integer({ description: "Id of the freeze" }),
   is_new: Type.Boolean({ description: "False when the account had an open freeze of its own already" }),
   user_ids: Type.Array(Type.Integer(), {
-    description: "The accounts that this request froze: subaccounts, and teams without another member, as well",
+    description: "Ids of the accounts that this request froze: subaccounts, and teams without another member, as well",
   }),
   team_ids: Type.Array(Type.Integer()),
 });
 export const LiftResponse = Type.Object({
   success: Success,
-  user_ids: Type.Array(Type.Integer(), { description: "The accounts that are no longer frozen" }),
+  user_ids: Type.Array(Type.Integer(), { description: "Ids of the accounts that are no longer frozen" }),
 });
 export const FreezesResponse = Type.Object({
   success: Success,
   freezes: Type.Array(
     model("Freeze", {
       id: Type.Integer(),
-      user_id: Type.Integer({ description: "The account that was named; its subaccounts are frozen with it" }),
+      user_id: Type.Integer({ description: "Id of the account that was named; its subaccounts are frozen with it" }),
       reason: Type.String(),
-      frozen_by: Type.Integer({ description: "The administrator" }),
+      frozen_by: Type.Integer({ description: "Id of the administrator who froze the account" }),
       frozen_at: Type.Number(),
       lifted_by: Type.Union([Type.Integer(), Type.Null()]),
       lifted_at: Type.Union([Type.Number(), Type.Null()]),

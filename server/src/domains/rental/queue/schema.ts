@@ -11,11 +11,13 @@ export const CreateBody = Type.Object(
     ...InstanceBody.properties,
     q: Type.Optional(
       Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })], {
-        description: "A search of offers, as the body of POST /api/v0/bundles/ or as a query text.",
+        description: "Search for offers, as the body of `POST /api/v0/bundles/` or as a query text",
       }),
     ),
     max_dph: Type.Optional(Type.Number()),
-    expires_in_hours: Type.Optional(Type.Number({ description: "Hours from now; at most 720, 24 when absent." })),
+    expires_in_hours: Type.Optional(
+      Type.Number({ description: "Hours for which the request waits: at most 720, 24 by default" }),
+    ),
   },
   { additionalProperties: true },
 );
@@ -24,7 +26,7 @@ export type CreateBody = Static<typeof CreateBody>;
 export const Created = Type.Object({
   success: Type.Literal(true),
   id: Type.Integer(),
-  position: Type.Integer({ description: "The place of the request in the queue; 1 is served first." }),
+  position: Type.Integer({ description: "Position of the request in the queue; 1 is served first" }),
   expires_at: Time,
 });
 
@@ -60,10 +62,15 @@ export const Listing = Type.Object({ success: Type.Literal(true), standing_reque
 export const Shown = Type.Object({
   success: Type.Literal(true),
   standing_request: model("ShownStandingRequest", {
-    ...StandingRequest.properties,
-    offers_matching: Type.Integer({ description: "Offers that it could have now, 64 at most." }),
-    offers_at_any_price: Type.Integer({ description: "Offers that its search finds at any price, 64 at most" }),
-    cheapest_dph: Nullable(Type.Number({ description: "Dollars an hour of the cheapest of those, disk included" })),
+    ...QueuedRequest.properties,
+    offers_matching: Type.Integer({ description: "Offers that the request could have now, counted up to 64" }),
+    offers_at_any_price: Type.Integer({ description: "Offers that its search finds at any price, counted up to 64" }),
+    cheapest_dph: Nullable(
+      Type.Number({
+        description:
+          "Dollars an hour of the cheapest offer that its search finds, disk included; null when there is none",
+      }),
+    ),
   }),
 });
 export const Done = Type.Object({ success: Type.Literal(true), msg: Type.String() });

@@ -7,30 +7,32 @@ const text = (field: keyof typeof TEXT_LENGTHS, description: string) =>
 const flag = (description: string) => Type.Boolean({ description });
 
 const fields = {
-  name: text("name", "Name for people."),
-  image: text("image", "Container image: [registry/]repository[:tag][@digest]."),
-  tag: text("tag", "Image tag, `latest` unless given here or in `image`."),
-  desc: text("desc", "Description."),
-  readme: text("readme", "Longer documentation."),
+  name: text("name", "Name for people"),
+  image: text("image", "Container image, `[registry/]repository[:tag][@digest]`"),
+  tag: text("tag", "Tag of the image; `latest` unless it is given here or in `image`"),
+  desc: text("desc", "Description in a sentence"),
+  readme: text("readme", "Longer documentation, as Markdown"),
   readme_visible: flag("True when consoles show the readme"),
-  env: text("env", "Flags such as `-e NAME=value -p 8080:8080`; not an object."),
-  onstart: text("onstart", "Shell commands run at each start; with `args_str` at most 4096 characters."),
-  runtype: Type.String({ description: "Launch mode: `ssh`, `jupyter` or `args`. Default `args`." }),
-  args_str: text("args_str", "Arguments of the image's entrypoint, for `args`."),
-  ssh_direct: flag("SSH on a mapped port of the host."),
-  use_ssh: flag("SSH is enabled. Default: whether `runtype` is not `args`."),
-  jup_direct: flag("Jupyter on a mapped port of the host."),
-  jupyter_dir: text("jupyter_dir", "Directory in which Jupyter starts; empty for the image's own."),
-  use_jupyter_lab: flag("The lab interface instead of the notebook interface."),
-  docker_login_repo: text("docker_login_repo", "Registry of the login."),
-  docker_login_user: text("docker_login_user", "User of the registry."),
-  docker_login_pass: text("docker_login_pass", "Password or token of the registry. Never returned."),
-  href: text("href", "Link to the image's public page."),
-  repo: text("repo", "Repository identifier."),
+  env: text("env", "Variables and ports as one text of flags, such as `-e NAME=value -p 8080:8080`; not an object"),
+  onstart: text("onstart", "Shell commands that run at each start; with `args_str` at most 4,096 characters"),
+  runtype: Type.String({ description: "Launch mode: `ssh`, `jupyter` or `args`; `args` by default" }),
+  args_str: text("args_str", "Arguments of the image's entrypoint as one text, for the launch mode `args`"),
+  ssh_direct: flag("True for SSH on a mapped port of the host"),
+  use_ssh: flag("True for a way in by SSH; by default true unless `runtype` is `args`"),
+  jup_direct: flag("True for Jupyter on a mapped port of the host"),
+  jupyter_dir: text("jupyter_dir", "Directory in which Jupyter starts; empty for the image's own"),
+  use_jupyter_lab: flag("True for the lab interface of Jupyter instead of the notebook interface"),
+  docker_login_repo: text("docker_login_repo", "Container registry of the login"),
+  docker_login_user: text("docker_login_user", "User name at the container registry"),
+  docker_login_pass: text("docker_login_pass", "Password or token for the container registry; it is never returned"),
+  href: text("href", "Link to the image's public page"),
+  repo: text("repo", "Name of the image's repository"),
   extra_filters: Type.Unknown(),
-  recommended_disk_space: Type.Union([Type.Number(), Type.String()], { description: "Disk in GB. Default 8." }),
+  recommended_disk_space: Type.Union([Type.Number(), Type.String()], {
+    description: "Disk of instances, in GB; 8 by default",
+  }),
   private: flag("True when only its creator finds it; true by default"),
-  volume_info: Type.Unknown({ description: "A hint for interfaces; it has no effect on instances." }),
+  volume_info: Type.Unknown({ description: "A hint for interfaces; it has no effect on instances" }),
   traffic_limit: Type.Optional(Type.Number()),
 };
 
@@ -41,13 +43,13 @@ export const NewTemplateBody = Type.Object({
 });
 
 export const EditTemplateBody = Type.Object({
-  hash_id: Type.String({ description: "The current or any earlier hash of one of the caller's templates." }),
+  hash_id: Type.String({ description: "Current or earlier hash of one of the caller's templates" }),
   ...Type.Partial(Type.Object(fields)).properties,
 });
 
 export const DeleteTemplateBody = Type.Object({
-  template_id: Type.Optional(Type.Union([Type.Integer(), Type.String()], { description: "The numeric `id`." })),
-  hash_id: Type.Optional(Type.String({ description: "Any hash of the template, instead of its id" })),
+  template_id: Type.Optional(Type.Union([Type.Integer(), Type.String()], { description: "Id of the template" })),
+  hash_id: Type.Optional(Type.String({ description: "Current or earlier hash of the template, instead of its id" })),
 });
 
 export const SearchTemplatesQuery = Type.Object({
@@ -79,7 +81,9 @@ export const TemplateRecord = model("Template", {
   jupyter_dir: Type.Optional(Type.Unsafe<string | null>({ type: ["string", "null"] })),
   use_jupyter_lab: Type.Optional(Type.Boolean()),
   docker_login_repo: Type.Optional(Type.String()),
-  docker_login_user: Type.Optional(Type.String({ description: "Shown to the creator only." })),
+  docker_login_user: Type.Optional(
+    Type.String({ description: "User name at the container registry; shown to the creator only" }),
+  ),
   href: Type.Optional(Type.String()),
   repo: Type.Optional(Type.String()),
   extra_filters: Type.Optional(Type.Object({}, { additionalProperties: true })),
@@ -90,7 +94,7 @@ export const TemplateRecord = model("Template", {
   traffic_limit: Type.Optional(Type.Union([Type.Number(), Type.String(), Type.Null()])),
   creator_id: Type.Optional(Type.Integer()),
   created_at: Type.Optional(Type.Number()),
-  count_created: Type.Optional(Type.Integer({ description: "Instances created from it." })),
+  count_created: Type.Optional(Type.Integer({ description: "Number of instances that were created from it" })),
   recent_create_date: Type.Optional(Type.Unsafe<number | null>({ type: ["number", "null"] })),
 });
 

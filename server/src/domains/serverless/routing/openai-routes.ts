@@ -37,7 +37,7 @@ const PATIENCE_MS = 60_000;
 const PATIENCE_MS_MAX = 600_000;
 /** An account's key needs this permission; the endpoint's own key needs none. */
 const ACCESS: RouteAccess = { operation: "api.endpoint.complete", permission: "misc" };
-const EndpointPath = Type.Object({ endpoint: Type.String({ description: "The endpoint's name." }) });
+const EndpointPath = Type.Object({ endpoint: Type.String({ description: "Name of the endpoint" }) });
 
 /** Limits of the bytes of bodies that wait for a worker, per account of the endpoint and in all. */
 const WAITING: BudgetRule = { callerBytesMax: 128 * 1_048_576, totalBytesMax: 512 * 1_048_576 };

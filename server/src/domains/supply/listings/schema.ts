@@ -14,26 +14,28 @@ const Success = Type.Literal(true);
 export const IdParams = Type.Object({ id: Type.Integer() });
 
 export const ListBody = Type.Object({
-  machine: MachineNumber("The machine"),
-  price_gpu: optionalPrice("Dollars per GPU and hour, on demand"),
+  machine: MachineNumber("Id of the machine"),
+  price_gpu: optionalPrice("On-demand price in dollars per GPU and hour"),
   price_disk: optionalPrice("Dollars per GB and month"),
   price_inetu: optionalPrice("Dollars per GB that is sent"),
   price_inetd: optionalPrice("Dollars per GB that is received"),
-  price_min_bid: optionalPrice("Dollars per GPU and hour that a bid must reach; at most price_gpu"),
+  price_min_bid: optionalPrice("Minimum bid in dollars per GPU and hour, at most `price_gpu`"),
   min_chunk: Type.Optional(Type.Number({ description: "Fewest GPUs of a rental" })),
   end_date: Type.Optional(time("End of the listing")),
   credit_discount_max: Type.Optional(Type.Number({ description: "Largest discount for prepaying, from 0 to 0.5" })),
   duration: Type.Optional(Type.Union([Type.Number(), Type.String({ maxLength: 64 })])),
   vol_size: Type.Optional(
-    Type.Number({ description: "GB for rent as volumes; 0 for none; by default half of what is free" }),
+    Type.Number({ description: "Space for rent as volumes, in GB; 0 for none, half of the free space by default" }),
   ),
-  vol_price: optionalPrice("Dollars per GB and month of volumes; by default price_disk"),
+  vol_price: optionalPrice("Dollars per GB and month of volumes; `price_disk` by default"),
 });
 
 export const ListResponse = Type.Object({
   success: Success,
-  extended: Type.Integer({ description: "Rentals that go on until the new end, at their own prices" }),
-  price_increases: Type.Integer({ description: "Renters who were asked for a higher price in return for a later end" }),
+  extended: Type.Integer({ description: "Number of rentals that go on until the new end, at their own prices" }),
+  price_increases: Type.Integer({
+    description: "Number of renters who were asked for a higher price in return for a later end",
+  }),
   machine_id: Type.Integer(),
   end_date: time("End of the listing"),
   msg: Type.String(),
@@ -45,11 +47,13 @@ export const MachineDone = model("MachineChange", {
   user_id: Type.Integer(),
 });
 
-export const MinBidBody = Type.Object({ price: Type.Number({ description: "Dollars per GPU and hour" }) });
+export const MinBidBody = Type.Object({
+  price: Type.Number({ description: "Minimum bid in dollars per GPU and hour" }),
+});
 export const MinBidResponse = Type.Object({ success: Success, you_sent: Type.Object({ price: Type.Number() }) });
 
 export const JobBody = Type.Object({
-  machine: MachineNumber("The machine"),
+  machine: MachineNumber("Id of the machine"),
   price_gpu: optionalPrice("Dollars per GPU and hour; shown, and charged to nobody"),
   price_inetu: optionalPrice("Dollars per GB sent; shown, and charged to nobody"),
   price_inetd: optionalPrice("Dollars per GB received; shown, and charged to nobody"),
@@ -72,11 +76,11 @@ export const JobResponse = Type.Object({
   you_sent: SaidJob,
 });
 
-const Category = Type.Enum(MAINTENANCE_CATEGORIES, { description: "Subject of the work" });
+const Category = Type.Enum(MAINTENANCE_CATEGORIES, { description: "Subject of the work on the machine" });
 export const MaintenanceBody = Type.Object({
   sdate: Type.Union([Type.Number(), Type.String({ maxLength: 64 })]),
   duration: Type.Number(),
-  maintenance_reason: Type.Optional(Type.String({ maxLength: 1000, description: "Shown to renters" })),
+  maintenance_reason: Type.Optional(Type.String({ maxLength: 1000, description: "The reason, which renters read" })),
   maintenance_category: Type.Optional(Category),
 });
 export const MaintenanceResponse = Type.Object({ success: Success, you_sent: Type.String() });
@@ -105,7 +109,7 @@ export const CleanupResponse = Type.Object({
   ctime: time("Now"),
   machine_id: Type.Integer(),
   user_id: Type.Integer(),
-  num_deleted: Type.Integer({ description: "Rentals past their end date that were removed" }),
+  num_deleted: Type.Integer({ description: "Number of ended rentals that were removed" }),
   msg: Type.String(),
 });
 
@@ -118,7 +122,7 @@ export const DefragResponse = Type.Object({
     model("DefragmentedMachine", {
       machine_id: Type.Integer(),
       offers: Type.Array(Type.Integer(), { description: "Number of GPUs of each offer" }),
-      num_new: Type.Integer({ description: "Offers that were missing" }),
+      num_new: Type.Integer({ description: "Number of offers that were missing and were made" }),
     }),
   ),
   msg: Type.String(),
@@ -160,7 +164,9 @@ export const MachineRecord = model("Machine", {
   hosting_type: Type.Integer(),
   reliability2: Type.Number(),
   listed: Type.Boolean(),
-  rentable: Type.Boolean({ description: "Listed, connected, not at rest, and with something free" }),
+  rentable: Type.Boolean({
+    description: "True when the machine is listed, connected and not at rest, and has something free to rent",
+  }),
   listed_gpu_cost: Type.Number(),
   min_bid_price: Type.Number(),
   listed_storage_cost: Type.Number(),
@@ -169,12 +175,16 @@ export const MachineRecord = model("Machine", {
   credit_discount_max: Type.Number(),
   min_chunk: Type.Integer(),
   end_date: time("End of the listing"),
-  duration: Nullable(Type.Number({ description: "Seconds by which a moving end is ahead; null for a fixed one" })),
+  duration: Nullable(
+    Type.Number({
+      description: "Length of a rolling listing, in seconds: its end stays that far ahead; null for a fixed end",
+    }),
+  ),
   volume_offer: Nullable(
     model("MachineVolumeListing", {
       id: Type.Integer(),
       size: Type.Number(),
-      rented: Type.Number({ description: "GB of it that are rented" }),
+      rented: Type.Number({ description: "Space that renters hold, in GB" }),
       storage_cost: Type.Number(),
       end_date: time("End of its listing"),
     }),
@@ -186,10 +196,10 @@ export const MachineRecord = model("Machine", {
   num_renters: Type.Integer(),
   current_rentals_running: Type.Integer(),
   current_rentals_on_demand: Type.Integer(),
-  current_rentals_resident: Type.Integer({ description: "Rentals that exist, stopped ones included" }),
-  client_end_date: Nullable(time("End date of the last rental")),
-  earn_day: Type.Number({ description: "Dollars, today (UTC)" }),
-  earn_month: Type.Number({ description: "Dollars, this month (UTC)" }),
+  current_rentals_resident: Type.Integer({ description: "Instances on the machine, stopped ones included" }),
+  client_end_date: Nullable(time("End of the last contract")),
+  earn_day: Type.Number({ description: "Dollars that the machine earned today (UTC)" }),
+  earn_month: Type.Number({ description: "Dollars that the machine earned this month (UTC)" }),
   num_reports: Type.Integer(),
   gpu_problems: Type.Array(Type.String()),
   error_description: Nullable(Type.String()),

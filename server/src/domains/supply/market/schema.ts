@@ -23,8 +23,10 @@ const Offer = model("Offer", {
   machine_id: Type.Integer(),
   host_id: Type.Integer(),
   hostname: Type.Union([Type.String(), Nothing]),
-  is_simulated: Type.Boolean({ description: "The host is simulated: nothing runs on a real machine." }),
-  gpu_is_declared: Type.Boolean({ description: "The GPUs were declared for development; no such device exists." }),
+  is_simulated: Type.Boolean({ description: "True for a simulated machine: no real container runs on it" }),
+  gpu_is_declared: Type.Boolean({
+    description: "True when the GPUs were declared for development and no such device exists",
+  }),
   public_ipaddr: Type.String(),
   cluster_id: Nothing,
   resource_type: Type.String(),
@@ -83,7 +85,9 @@ const Offer = model("Offer", {
   internet_down_cost_per_tb: Type.Number(),
   direct_port_count: Type.Integer(),
   static_ip: Type.Boolean(),
-  private_registries: Type.Boolean({ description: "The host allows images of registries in its own network." }),
+  private_registries: Type.Boolean({
+    description: "True when the host allows images of registries in its own network",
+  }),
   geolocation: Type.String(),
   geolocode: Type.Integer(),
   avail_vol_ask_id: MaybeInteger,

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { model } from "../../../http/model.ts";
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
-const Dollars = Nullable(Type.Number({ description: "Dollars per GPU and hour." }));
+const Dollars = Nullable(Type.Number());
 const PerDollar = Nullable(Type.Number());
 
 const Scope = {
@@ -30,19 +30,19 @@ export const HistoryQuery = Type.Object(
 const needsMachine = {
   success: Type.Literal(true),
   needs_machine: Type.Optional(
-    Type.Boolean({ description: "The caller is a host without machines, and sees nothing." }),
+    Type.Boolean({ description: "True when the caller is a host without machines, and sees nothing" }),
   ),
 };
 
 const GpuNow = model("GpuSupply", {
   gpu_name: Type.String(),
-  total: Type.Integer({ description: "GPUs, rented or to be had." }),
+  total: Type.Integer({ description: "GPUs that are rented or available" }),
   available: Type.Integer(),
   rented_verified: Type.Integer(),
   avail_verified: Type.Integer(),
   rented_unverified: Type.Integer(),
   avail_unverified: Type.Integer(),
-  usage: Type.Number({ description: "Percent that is rented." }),
+  usage: Type.Number({ description: "Percent of the GPUs that is rented now" }),
   usage_30d: Type.Number(),
   dlperf: Type.Number(),
   tflops: Type.Number(),

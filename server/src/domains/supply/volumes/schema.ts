@@ -10,13 +10,15 @@ export const Success = Type.Object({ success: Type.Literal(true), msg: Type.Stri
 
 /** Fields of a request to list space; absent ones keep their value, or take their default. */
 const listingFields = {
-  size: Type.Optional(Type.Number({ description: "GB offered in all. Default 15, or the whole of a smaller disk." })),
-  price_disk: Type.Optional(Type.Number({ description: "Dollars per GB and month." })),
+  size: Type.Optional(
+    Type.Number({ description: "Space that is offered in all, in GB; by default 15, or all of a smaller disk" }),
+  ),
+  price_disk: Type.Optional(Type.Number({ description: "Dollars per GB and month" })),
   end_date: Type.Optional(Type.Number({ description: "End of the listing, in seconds since the epoch" })),
 };
 
 export const ListNetworkVolumeBody = Type.Object({
-  disk_id: id("The network disk."),
+  disk_id: id("Id of the network disk"),
   ...listingFields,
   credit_discount_max: Type.Optional(
     Type.Number({ description: "Largest discount for prepaid credit, from 0 to 1. Default 0.4." }),
@@ -31,43 +33,47 @@ export const ListNetworkVolumeResponse = Type.Object({
 });
 
 export const ListVolumeBody = Type.Object({
-  machine: Type.Union([id("The machine."), Type.Array(id("A machine."), { minItems: 1, maxItems: 256 })]),
+  machine: Type.Union([id("Id of the machine"), Type.Array(id("Id of a machine"), { minItems: 1, maxItems: 256 })]),
   ...listingFields,
 });
 export type ListVolumeBody = Static<typeof ListVolumeBody>;
 
-export const UnlistBody = Type.Object({ id: id("The listing.") });
+export const UnlistBody = Type.Object({ id: id("Id of the listing") });
 
 export const RentBody = model("VolumeRental", {
-  id: id("The volume offer."),
-  size: Type.Optional(Type.Number({ description: "GB. Default 15." })),
+  id: id("Id of the volume offer"),
+  size: Type.Optional(Type.Number({ description: "Size of the volume, in GB; 15 by default" })),
   name: Type.Optional(Type.String()),
 });
 export type RentBody = Static<typeof RentBody>;
 
 export const RentResponse = model("NewVolume", {
   success: Type.Literal(true),
-  id: Type.Integer({ description: "The new volume." }),
-  volume_name: Type.String({ description: "`V.<id>`, the handle for mounting it." }),
-  storage_cost: Type.Optional(Type.Number({ description: "Dollars per GB and month that were agreed." })),
-  storage_total_cost: Type.Optional(Type.Number({ description: "Dollars an hour for all of it." })),
-  end_date: Type.Optional(Type.Number({ description: "End date of the rental, in seconds since the epoch" })),
+  id: Type.Integer({ description: "Id of the new volume" }),
+  volume_name: Type.String({ description: "`V.<id>`, the name by which it is mounted" }),
+  storage_cost: Type.Optional(Type.Number({ description: "Dollars per GB and month that were agreed" })),
+  storage_total_cost: Type.Optional(Type.Number({ description: "Dollars an hour for the whole volume" })),
+  end_date: Type.Optional(Type.Number({ description: "End of the rental, in seconds since the epoch" })),
 });
 
 export const CloneBody = Type.Object({
-  src_id: id("The volume to clone."),
-  dst_id: id("The volume offer of which the new volume is rented, on any machine."),
-  size: Type.Optional(Type.Number({ description: "GB, at least the source's. Default the source's." })),
+  src_id: id("Id of the volume to clone"),
+  dst_id: id("Id of the volume offer from which the new volume is rented, on any machine"),
+  size: Type.Optional(
+    Type.Number({ description: "Size of the new volume, in GB: at least that of the source, which is the default" }),
+  ),
   disable_compression: Type.Optional(
-    Type.Boolean({ description: "Do not compress what goes from one machine to another. Default false." }),
+    Type.Boolean({
+      description: "True sends the data from one machine to another without compression; false by default",
+    }),
   ),
 });
 
 export const CloneResponse = Type.Object({
   success: Type.Literal(true),
   msg: Type.String(),
-  id: Type.Integer({ description: "The new volume." }),
-  volume_name: Type.String({ description: "`V.<id>` of the new volume." }),
+  id: Type.Integer({ description: "Id of the new volume" }),
+  volume_name: Type.String({ description: "`V.<id>`, the name by which the new volume is mounted" }),
 });
 
 const VolumeKinds = ["local_volume", "network_volume", "all_volume"] as const;
@@ -81,9 +87,13 @@ export const DeleteVolumeBody = Type.Object({ id: Type.Optional(Type.Integer()) 
 
 /** `volume_info` of an instance creation: a volume to make or to link. */
 export const VolumeInfo = model("VolumeMount", {
-  create_new: Type.Optional(Type.Boolean({ description: "Rent a new volume. Default false: link an existing one." })),
-  volume_id: id("An existing volume, or with create_new a volume offer on the same machine."),
-  size: Type.Optional(Type.Number({ description: "GB, with create_new only. Default 15." })),
+  create_new: Type.Optional(
+    Type.Boolean({ description: "True rents a new volume; false, the default, mounts an existing one" }),
+  ),
+  volume_id: id("Id of an existing volume; with `create_new`, of a volume offer on the same machine"),
+  size: Type.Optional(
+    Type.Number({ description: "Size of the new volume, in GB, with `create_new` only; 15 by default" }),
+  ),
   mount_path: Type.Optional(Type.String()),
   name: Type.Optional(Type.String()),
 });
@@ -95,9 +105,9 @@ const machineFields = {
   host_id: Type.Integer(),
   cluster_id: nullable(Type.Integer()),
   disk_name: Type.String(),
-  storage_total_cost: Type.Number({ description: "Dollars per hour." }),
-  inet_up: Type.Number(),
-  inet_down: Type.Number(),
+  storage_total_cost: Type.Number({ description: "Dollars an hour for the whole space" }),
+  inet_up: Type.Number({ description: "Declared speed of the uplink from the machine, in Mbit/s" }),
+  inet_down: Type.Number({ description: "Declared speed of the uplink towards the machine, in Mbit/s" }),
   reliability2: Type.Number(),
   verification: Type.String({ description: "`verified` or `unverified`" }),
   geolocation: nullable(Type.String()),
@@ -108,7 +118,7 @@ const machineFields = {
   mobo_name: Type.String(),
   os_version: Type.String(),
   driver_version: Type.String(),
-  is_simulated: Type.Boolean({ description: "True on a simulated host: nothing rented there is real." }),
+  is_simulated: Type.Boolean({ description: "True for a simulated machine: nothing that is rented there is real" }),
 };
 
 export const VolumeOfferRecord = model("VolumeOffer", {
@@ -117,12 +127,12 @@ export const VolumeOfferRecord = model("VolumeOffer", {
   bundle_id: Type.Integer(),
   ...machineFields,
   disk_space: Type.Number(),
-  disk_bw: Type.Number({ description: "MB/s" }),
-  storage_cost: Type.Number({ description: "Dollars per GB and month." }),
+  disk_bw: Type.Number({ description: "Speed of the disk, in MB/s" }),
+  storage_cost: Type.Number({ description: "Dollars per GB and month" }),
   credit_discount_max: Type.Number(),
   reliability: Type.Number(),
   reliability_mult: Type.Number(),
-  duration: Type.Number({ description: "Seconds until end_date." }),
+  duration: Type.Number({ description: "Seconds until `end_date`" }),
   start_date: Type.Number(),
   end_date: Type.Number(),
   vericode: Type.Integer(),
@@ -149,13 +159,23 @@ export const SearchBody = model(
   {
     q: Type.Optional(Type.Unknown()),
     order: Type.Optional(Type.Unknown()),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: "Default 64." })),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        description: "Most offers of the answer: at most 10,000, 64 by default",
+      }),
+    ),
     disable_bundling: Type.Optional(Type.Unknown()),
     allocated_storage: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 1_000_000_000, description: "GB that storage_total_cost is for. Default 1." }),
+      Type.Number({
+        minimum: 0,
+        maximum: 1_000_000_000,
+        description: "Space that `storage_total_cost` is for, in GB; 1 by default",
+      }),
     ),
   },
-  { additionalProperties: true, description: "Conditions {field: {operator: value}} beside these keys." },
+  { additionalProperties: true, description: "Conditions `{field: {operator: value}}` beside these keys" },
 );
 
 export const SearchQuery = Type.Object({ q: Type.Optional(Type.String()) });
@@ -177,9 +197,9 @@ export const VolumeRecord = model("Volume", {
         "Time at which it is deleted with its data if nothing changes, in seconds since the epoch; null while an instance uses it",
     }),
   ),
-  storage_cost: Type.Number({ description: "Dollars per GB and month, agreed for good." }),
+  storage_cost: Type.Number({ description: "Dollars per GB and month that were agreed; they stay" }),
   instances: Type.Array(Type.Integer()),
-  used_space: Type.Number({ description: "GB in use, as its host last reported." }),
+  used_space: Type.Number({ description: "Space in use, in GB, as its host reported it last" }),
   status_msg: Type.String(),
   public_ipaddr: Type.String(),
 });
@@ -198,17 +218,17 @@ export const NetworkDiskRecord = model("NetworkDisks", {
 export const ListNetworkDisksResponse = Type.Object({ data: Type.Array(NetworkDiskRecord) });
 
 export const MountNetworkDiskBody = Type.Object({
-  machines: Type.Array(id("A machine."), { minItems: 1, maxItems: 256 }),
+  machines: Type.Array(id("Id of a machine"), { minItems: 1, maxItems: 256 }),
   mount_point: Type.String(),
-  disk_id: Type.Optional(id("An existing disk. Without one, a disk of `size` is made.")),
-  size: Type.Optional(Type.Number({ description: "GB of a new disk." })),
+  disk_id: Type.Optional(id("Id of an existing network disk; without it a disk of `size` is made")),
+  size: Type.Optional(Type.Number({ description: "Size of a new disk, in GB" })),
 });
 export type MountNetworkDiskBody = Static<typeof MountNetworkDiskBody>;
 export const MountNetworkDiskResponse = Type.Object({ success: Type.Literal(true), disk_id: Type.Integer() });
 
 export const CreateDiskBody = Type.Object({
-  email: Type.Optional(Type.String({ description: "E-mail address of the owner." })),
-  user_id: Type.Optional(id("Id of the owner, instead of email.")),
+  email: Type.Optional(Type.String({ description: "E-mail address of the disk's owner" })),
+  user_id: Type.Optional(id("Id of the disk's owner, instead of the e-mail address")),
   size: Type.Number(),
 });
 export type CreateDiskBody = Static<typeof CreateDiskBody>;

@@ -1,7 +1,7 @@
 import type { FieldWords } from "../schemas.ts";
 
 const START = 1_767_225_600;
-const NUMBER = "INV-2026-01-000007";
+const NUMBER = "2026-000007";
 
 /** Fields of invoices, receipts, statements and credit notes. */
 export const DOCUMENT_FIELDS: FieldWords = {

@@ -1,7 +1,7 @@
 import type { FieldWords } from "../schemas.ts";
 
 const START = 1_767_225_600;
-const NUMBER = "INV-2026-01-000007";
+const NUMBER = "2026-000007";
 
 /** Fields of credit, charges, payments, payouts and the audit. */
 export const MONEY_FIELDS: FieldWords = {
@@ -116,7 +116,7 @@ export const MONEY_FIELDS: FieldWords = {
   "MovementRecord.is_delayed": ["True for a payout that is due and not paid", false],
   "MovementRecord.balance_before": ["Always null: balances are not kept with movements", null],
   "MovementRecord.balance_after": ["Always null: balances are not kept with movements", null],
-  "MovementRecord.event_id": ["Key of the entry in the ledger", "payment:12"],
+  "MovementRecord.event_id": ["Key of the entry in the ledger", "payment:stripe:pi_1"],
   "MovementRecord.cut_amount": ["Cents that the platform kept of a payout", 0],
   "MovementRecord.cut_percent": ["Fee of a payout, in percent", 0],
   "MovementRecord.extra": ["Facts about the cause of the movement", { payment_id: 12 }],

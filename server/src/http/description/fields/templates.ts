@@ -84,10 +84,19 @@ export const TEMPLATE_FIELDS: FieldWords = {
   standing_request: ["The standing request"],
   "StandingRequest.id": ["Id of the standing request", 14],
   "ShownStandingRequest.id": ["Id of the standing request", 14],
-  "StandingRequest.status": ["`open` while it waits; `claimed` once it became an instance", "open"],
-  "ShownStandingRequest.status": ["`open` while it waits; `claimed` once it became an instance", "open"],
-  "StandingRequest.reason": ["The reason why the last attempt failed; empty otherwise", ""],
-  "ShownStandingRequest.reason": ["The reason why the last attempt failed; empty otherwise", ""],
+  "StandingRequest.status": [
+    "`open` while it waits; `claimed` once it became an instance; `cancelled`, `expired` or `failed`",
+    "open",
+  ],
+  "ShownStandingRequest.status": [
+    "`open` while it waits; `claimed` once it became an instance; `cancelled`, `expired` or `failed`",
+    "open",
+  ],
+  "StandingRequest.reason": ["The reason why the last attempt, or the request itself, failed; empty otherwise", ""],
+  "ShownStandingRequest.reason": [
+    "The reason why the last attempt, or the request itself, failed; empty otherwise",
+    "",
+  ],
   position: ["Position in the queue of all requests that wait, from 1; null when it does not wait", 1],
   max_dph: ["Dollars an hour that the rental may cost at most, GPUs and disk together; null for a bid", 0.5],
   "StandingRequestCreateResponse.id": ["Id of the standing request", 14],

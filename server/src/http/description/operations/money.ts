@@ -1,11 +1,11 @@
 import type { OperationWords } from "../operation-words.ts";
 
-const PAGE = '<!doctype html><html lang="en"><title>Invoice INV-2026-01-000007</title></html>';
+const PAGE = '<!doctype html><html lang="en"><title>Invoice 2026-000007</title></html>';
 const CHARGES =
   "id,charged_at,from,to,source\r\n3021,2026-01-01T01:00:00.000Z,2026-01-01T00:00:00.000Z,2026-01-01T01:00:00.000Z,instance-77\r\n";
 const MOVEMENTS =
   "id,when,type,service,direction,description,amount_usd,account\r\n90211,2026-01-01T00:00:00.000Z,credit,stripe_payments,in,Card payment,25.00,credit\r\n";
-const DOCUMENTS = "number,kind,issued_at\r\nINV-2026-01-000007,invoice,2026-02-01T00:00:00.000Z\r\n";
+const DOCUMENTS = "number,kind,issued_at\r\n2026-000007,invoice,2026-02-01T00:00:00.000Z\r\n";
 const PDF = "%PDF-1.7";
 
 /** Credit, charges, documents, payments, payouts, caps and the audit. */

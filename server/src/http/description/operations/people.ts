@@ -164,19 +164,19 @@ export const PEOPLE_OPERATIONS: OperationWords = {
     request: { up_to_id: 301 },
   },
   "api.notification_type.list": {
-    description: "Returns the kinds of notifications and the channels that each uses by default.",
+    description: "Returns the notification types and the channels that each uses by default.",
   },
   "api.notification_preference.show": {
-    description: "Returns the channels by kind of notification. 403 for the account of somebody else.",
+    description: "Returns the channels by notification type. 403 for the account of somebody else.",
   },
   "api.notification_preference.update": {
     description:
-      "Replaces the channels by kind of notification; kinds that are left out go back to their default. 400 `invalid_args` for an unknown kind.",
+      "Replaces the channels by notification type; types that are left out go back to their default. 400 `invalid_args` for an unknown type.",
   },
   "api.webhook.list": { description: "Returns the webhooks of the account, without their secrets." },
   "api.webhook.create": {
     description:
-      "Creates a webhook and turns on its kinds of notifications; its secret is shown this once. 400 `max_webhooks`, 400 `invalid_args` for an address that is no public https address.",
+      "Creates a webhook and turns on its notification types; its secret is shown this once. 400 `max_webhooks`, 400 `invalid_args` for an address that is no public https address.",
   },
   "api.webhook.update": {
     description:

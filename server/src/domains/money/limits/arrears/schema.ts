@@ -2,9 +2,9 @@ import { Type } from "typebox";
 import { model } from "../../../../http/model.ts";
 
 const Arrears = model("Arrears", {
-  began_at: Type.Number({ description: "Seconds since the epoch." }),
+  began_at: Type.Number({ description: "Time from which storage was not paid, in seconds since the epoch" }),
   delete_at: Type.Number(),
-  storage_per_hour: Type.Number({ description: "Dollars an hour that the data cost when it began." }),
+  storage_per_hour: Type.Number({ description: "Dollars an hour that the stored data cost at that time" }),
   floor: Type.Number(),
 });
 
@@ -13,9 +13,9 @@ const CappedData = model("CappedData", {
   scope: Type.String(),
   scope_id: Type.Integer(),
   period: Type.String(),
-  began_at: Type.Number({ description: "Seconds since the epoch." }),
+  began_at: Type.Number({ description: "Time from which storage was not paid, in seconds since the epoch" }),
   delete_at: Type.Number(),
-  storage_per_hour: Type.Number({ description: "Dollars an hour that the data cost when it began." }),
+  storage_per_hour: Type.Number({ description: "Dollars an hour that the stored data cost at that time" }),
   instance_ids: Type.Array(Type.Integer()),
   volume_ids: Type.Array(Type.Integer()),
 });

@@ -19,7 +19,7 @@ const About = {
 
 export const TakeBackBody = Type.Object({
   ...About,
-  amount: Type.Number({ exclusiveMinimum: 0, maximum: MAX_DOLLARS, description: "Dollars" }),
+  amount: Type.Number({ exclusiveMinimum: 0, maximum: MAX_DOLLARS, description: "Dollars to take back" }),
 });
 
 export const CorrectionBody = Type.Object({
@@ -40,7 +40,7 @@ export const CorrectionBody = Type.Object({
 export const BookedResponse = model("BookedEntry", {
   success: Type.Literal(true),
   user_id: Type.Integer(),
-  transfer_id: Type.String({ description: "The entry in the ledger" }),
+  transfer_id: Type.String({ description: "Id of the entry in the ledger" }),
   is_new: Type.Boolean({ description: "False when this very entry was booked before" }),
   balance: Type.Number({ description: "Dollars that the account has afterwards; earnings may be below 0" }),
 });

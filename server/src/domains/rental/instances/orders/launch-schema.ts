@@ -16,7 +16,7 @@ export const LaunchBody = Type.Object(
     ...CreateBody.properties,
     q: Type.Optional(
       Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })], {
-        description: "A search of offers, as the body of POST /api/v0/bundles/ or as a query text.",
+        description: "Search for offers, as the body of `POST /api/v0/bundles/` or as a query text",
       }),
     ),
     gpu_name: Type.Optional(Type.String({ maxLength: 256 })),
@@ -29,7 +29,7 @@ export const LaunchBody = Type.Object(
 export const BulkBody = Type.Object(
   {
     ...CreateBody.properties,
-    ids: Type.Array(Type.Integer(), { minItems: 1, maxItems: OFFERS_MAX, description: "Ids of offers." }),
+    ids: Type.Array(Type.Integer(), { minItems: 1, maxItems: OFFERS_MAX, description: "Ids of offers" }),
   },
   { additionalProperties: true },
 );
@@ -50,6 +50,6 @@ export type BulkBody = Static<typeof BulkBody>;
 
 export const BulkAnswer = Type.Object({
   success: Type.Literal(true),
-  new_contracts: Type.Array(Type.Integer(), { description: "The ids of the created instances." }),
-  results: Type.Array(Type.Union([Made, Refused]), { description: "One for each id, in the order of ids." }),
+  new_contracts: Type.Array(Type.Integer(), { description: "Ids of the created instances" }),
+  results: Type.Array(Type.Union([Made, Refused]), { description: "One result for each offer, in the order of `ids`" }),
 });

@@ -4,7 +4,8 @@ import { Instance } from "../schema.ts";
 
 const Flag = Type.Union([Type.String(), Type.Boolean()]);
 const ResultUrl = Type.String({
-  description: "Answers 404 until the text is there, then 200 for ten minutes; no key.",
+  description:
+    "Address of the text: it answers 404 until the text is there, then 200 for ten minutes, and needs no key",
 });
 
 export const LogsBody = Type.Object(
@@ -57,7 +58,7 @@ export const SettingsAnswer = Type.Object({
   msg: Type.String(),
 });
 
-const PlaceId = Type.Union([Type.Integer(), Type.String()], { description: "C.<instance> or V.<volume>." });
+const PlaceId = Type.Union([Type.Integer(), Type.String()], { description: "Instance `C.<id>` or volume `V.<id>`" });
 
 export const CopyBody = model(
   "CopyRequest",

@@ -12,16 +12,16 @@ const ReliabilityDay = model("ReliabilityDay", {
   offline_ms: ms("Time that it was away without announced maintenance, although it was listed or rented"),
   offline_rented_ms: ms("The part of that time in proportion to the share of its GPUs that renters held"),
   maintenance_ms: ms("Time that it was away in a maintenance that was announced an hour ahead"),
-  starts_succeeded: Type.Integer({ description: "Runs of instances that began" }),
+  starts_succeeded: Type.Integer({ description: "Runs of instances that started" }),
   starts_failed: Type.Integer({
-    description: "Runs that did not, by its own fault; of each renter at most one in an hour",
+    description: "Runs that did not start by the machine's own fault, at most one an hour for each renter",
   }),
 });
 
 export const ReliabilityResponse = model("MachineReliability", {
   success: Success,
   machine_id: Type.Integer(),
-  reliability: Type.Number({ description: "From 0 to 1, of the days below, cut off after four decimals" }),
+  reliability: Type.Number({ description: "Reliability of the days below, from 0 to 1, cut off after four decimals" }),
   shown_reliability: Type.Number({
     description: "Reliability that offers show, from 0 to 1; it follows within ten minutes",
   }),
@@ -34,7 +34,7 @@ export const ReliabilityResponse = model("MachineReliability", {
     offline_rented_extra_ms: ms("Three times the rented part of it"),
     failed_starts_ms: ms("Two hours for each start that failed"),
   }),
-  days: Type.Array(ReliabilityDay, { description: "The newest first; days without any fact are left out" }),
+  days: Type.Array(ReliabilityDay, { description: "Days with facts, the newest first" }),
 });
 export type ReliabilityResponse = Static<typeof ReliabilityResponse>;
 
@@ -65,10 +65,11 @@ export const VerificationResponse = model("MachineVerification", {
   line: model(
     "MachineUplink",
     {
-      inet_up: Type.Number({ description: "Declared, in Mbit/s" }),
-      inet_down: Type.Number({ description: "Declared, in Mbit/s" }),
+      inet_up: Type.Number({ description: "Declared speed of the uplink, in Mbit/s" }),
+      inet_down: Type.Number({ description: "Declared speed of the uplink, in Mbit/s" }),
       measured_inet_up: Type.Union([Type.Number(), Type.Null()], {
-        description: "The best that a server measured within a week, in Mbit/s: the uplink carries at least that",
+        description:
+          "The best upload speed that a server measured within a week, in Mbit/s; null without a measurement",
       }),
       measured_inet_down: Type.Union([Type.Number(), Type.Null()]),
       measured_at: Type.Union([Type.Number(), Type.Null()], {
@@ -76,7 +77,7 @@ export const VerificationResponse = model("MachineVerification", {
       }),
       measured_count: Type.Integer({ description: "Number of measurements within a week" }),
     },
-    { description: "The uplink as declared and as measured; simulated machines are not measured" },
+    { description: "The uplink as it is declared and as it was measured; simulated machines are not measured" },
   ),
   rests_until: Type.Union([Type.Number(), Type.Null()], {
     description:
