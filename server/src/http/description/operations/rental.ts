@@ -86,7 +86,7 @@ export const RENTAL_OPERATIONS: OperationWords = {
   },
   "api.instance.recycle": {
     description:
-      "Pulls the image again and makes a new container on the same disk. 400 `invalid_args` when it does not run, 409 `under_notice` while it has to leave for a higher claim, 404 `no_such_instance`.",
+      "Pulls the image again and makes a new container on an empty disk: the files of the instance are lost, those of volumes stay. 400 `invalid_args` when it does not run, 409 `under_notice` while it has to leave for a higher claim, 404 `no_such_instance`.",
   },
   "api.instance.change_bid": {
     description:
@@ -133,7 +133,7 @@ export const RENTAL_OPERATIONS: OperationWords = {
   },
   "api.instance.update_template": {
     description:
-      "Replaces image, arguments, variables and commands of an instance, and makes a new container on the same disk. 404 `no_such_instance`, 400 `missing_input` without a field, 400 `invalid_args` naming the field.",
+      "Replaces image, arguments, variables and commands of an instance, and makes a new container on an empty disk: the files of the instance are lost, those of volumes stay. A stopped instance has the new settings at its next start. 404 `no_such_instance`, 400 `missing_input` without a field, 400 `invalid_args` naming the field.",
     request: { image: "pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime", env: "-e MODEL=llama" },
   },
   "api.instance.attach_ssh_key": {
