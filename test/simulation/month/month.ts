@@ -101,7 +101,7 @@ async function bidsAndStops(script: Script): Promise<void> {
   await world.until("2026-03-04T09:00:00Z");
   await rent(script, lab, { label: "paper", host: hosts.harbour, gpus: 2, disk: 80 });
   assert.ok(!isUp(sweep), "the bid had to give way");
-  world.tell("Ben", "sweep is displaced: who pays the listed price goes first");
+  world.tell("Ben", "sweep is evicted: the listed price goes before a bid");
   await world.until("2026-03-04T18:00:00Z");
   await setState(script, train, "stopped");
   assert.ok(isUp(sweep), "its GPU is free again");
@@ -177,7 +177,7 @@ async function restartAndArrears(script: Script): Promise<void> {
 async function outageAndRefund(script: Script): Promise<void> {
   const { world, hosts, rentals, outages, people } = script;
   await world.until("2026-03-17T02:00:00Z");
-  world.tell("Northlight", "loses its line");
+  world.tell("Northlight", "loses its network connection");
   const outage = await world.outage(hosts.northlight, { leaseMs: LEASE_MS, until: "2026-03-17T03:30:00Z" });
   outages.push({ host: hosts.northlight, ...outage });
   world.tell("Northlight", "is back after 90 minutes, which cost nobody anything; the last ten before are given back");

@@ -62,7 +62,7 @@ export const MONEY_FIELDS: FieldWords = {
   "ChargeLine.start": ["Beginning of the stretch, in seconds since the epoch", START],
   "ChargeLine.end": ["End of the stretch, in seconds since the epoch", START + 3600],
   "ChargeLine.state": ["`running`, `loading`, `stopped` or `stored`", "running"],
-  "ChargeLine.cause": ["Stable word for the reason of the settlement", "periodic"],
+  "ChargeLine.cause": ["Stable word for the event that led to the state (docs/bidding.md)", "container_running"],
   "ChargeLine.instance_id": ["Id of the instance; null for a volume", 77],
   "ChargeLine.volume_id": ["Id of the volume; null for an instance", null],
   "ChargeLine.machine_id": ["Id of the machine; null where none is known", 12],

@@ -65,7 +65,7 @@ export const TEMPLATE_FIELDS: FieldWords = {
   volume_name: ["`V.<id>`, the name by which it is mounted", "V.21"],
   "NetworkVolumeListResponse.disk_id": [
     "A sentence with the listing's id and size",
-    "Created network volume listing 9: 500 GB.",
+    "Created network volume listing 9: 500 GB of network disk 4.",
   ],
   "NetworkDiskListResponse.data": ["Groups of machines with their network disks"],
   "NetworkDiskMountRequest.machines": ["Ids of the machines", [12, 13]],
