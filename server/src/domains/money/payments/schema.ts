@@ -190,7 +190,7 @@ export const ReleaseEarningsBody = Type.Object({
 export const ReleaseEarningsResponse = Type.Object({
   success: Success,
   user_id: Type.Integer(),
-  released: Type.Number({ description: "Dollars" }),
+  released: Type.Number({ description: "Dollars of earnings that may be paid out from now on" }),
 });
 
 const AdminPayoutView = model("AdminPayout", {

@@ -21,7 +21,7 @@ export const ListNetworkVolumeBody = Type.Object({
   disk_id: id("Id of the network disk"),
   ...listingFields,
   credit_discount_max: Type.Optional(
-    Type.Number({ description: "Largest discount for prepaid credit, from 0 to 1. Default 0.4." }),
+    Type.Number({ description: "Largest discount for prepaying, from 0 to 1; 0.4 by default" }),
   ),
 });
 export type ListNetworkVolumeBody = Static<typeof ListNetworkVolumeBody>;
@@ -105,7 +105,7 @@ const machineFields = {
   host_id: Type.Integer(),
   cluster_id: nullable(Type.Integer()),
   disk_name: Type.String(),
-  storage_total_cost: Type.Number({ description: "Dollars an hour for the whole space" }),
+  storage_total_cost: Type.Number({ description: "Dollars an hour for the whole volume" }),
   inet_up: Type.Number({ description: "Declared speed of the uplink from the machine, in Mbit/s" }),
   inet_down: Type.Number({ description: "Declared speed of the uplink towards the machine, in Mbit/s" }),
   reliability2: Type.Number(),

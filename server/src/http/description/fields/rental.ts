@@ -105,6 +105,7 @@ export const RENTAL_FIELDS: FieldWords = {
   "OfferGpuNamesResponse.gpu_names": ["Models of GPUs that are on the market", ["RTX 3090", "RTX 4090"]],
   "OfferGpuTypesResponse.gpu_types": ["Models of GPUs that are on the market, with their memory"],
   "VolumeOffer.id": ["Id of the volume offer", 9],
+  "VolumeOffer.storage_total_cost": ["Dollars an hour for `allocated_storage` GB of the search", 0.0139],
   "VolumeOffer.ask_contract_id": ["Id of the volume offer, the same as `id`", 9],
   "VolumeOffer.bundle_id": ["Id of the machine or network disk", 12],
   "VolumeOffers.offers": ["Volume offers that match, the best first"],

@@ -82,7 +82,7 @@ export const RENTAL_OPERATIONS: OperationWords = {
   },
   "api.instance.reboot": {
     description:
-      "Restarts the container in place and keeps its disk and GPUs. 409 `not_running` when it does not run, 409 `under_notice` while it has to leave for a higher claim.",
+      "Restarts the container in place and keeps its disk and GPUs. 404 `no_such_instance`, 409 `not_running` when it does not run, 409 `under_notice` while it has to leave for a higher claim.",
   },
   "api.instance.recycle": {
     description:
