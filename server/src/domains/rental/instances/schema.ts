@@ -18,14 +18,8 @@ export const State = Type.Union([Type.Literal("running"), Type.Literal("stopped"
 
 /** Bids in dollars an hour for the whole rental. */
 const Bids = {
-  winning_bid: Nullable(
-    Type.Number({
-      description: "Highest bid that this one has to beat, in dollars an hour; null when no bid holds the GPUs",
-    }),
-  ),
-  bid_to_run_now: Nullable(
-    Type.Number({ description: "Lowest bid that would run now, in dollars an hour; null when none would" }),
-  ),
+  winning_bid: Nullable(Type.Number()),
+  bid_to_run_now: Nullable(Type.Number()),
 };
 
 /** The API's record of an instance. */
@@ -225,7 +219,7 @@ export const CreateBody = Type.Object(
     image: Type.Optional(
       Type.String({
         maxLength: 1024,
-        description: "Container image, `[registry/]repository[:tag][@digest]`; required unless a template supplies it",
+        description: "Container image; required without a template that names one",
       }),
     ),
     env: Type.Optional(
@@ -236,7 +230,7 @@ export const CreateBody = Type.Object(
     ),
     volume_info: Type.Optional(VolumeInfo),
     price: Type.Optional(
-      Type.Number({ description: "Bid in dollars an hour for the whole rental, which makes it interruptible" }),
+      Type.Number({ description: "Bid for the whole rental, in dollars an hour: it makes it interruptible" }),
     ),
     max_dph: Type.Optional(
       Type.Number({
@@ -265,9 +259,7 @@ export const CreateAnswer = model("NewInstance", {
   new_contract: Type.Integer({ description: "Id of the new instance" }),
   instance_api_key: Type.String(),
   ask_id: Type.Integer(),
-  dph_total: Type.Optional(
-    Type.Number({ description: "Dollars an hour that were agreed, for GPUs and disk together" }),
-  ),
+  dph_total: Type.Optional(Type.Number({ description: "Dollars an hour that were agreed, disk included" })),
   dph_base: Type.Optional(
     Type.Number({
       description: "Dollars an hour for the GPUs while it runs; of a bid, the dollars an hour that it offers",

@@ -5,6 +5,11 @@ const END = 1_769_904_000;
 const TEXT: Node = { type: "string" };
 const FLAG: Node = { type: "boolean" };
 const MAP: Node = { type: "object", additionalProperties: true };
+const WINNING_BID: Words = [
+  "Highest bid that this one has to beat, in dollars an hour; null when no bid holds the GPUs",
+  0.3,
+];
+const BID_TO_RUN: Words = ["Lowest bid that would run now, in dollars an hour; null when none would", 0.301];
 const CONTAINER_USER: Words = [
   "User of the container's processes, with an optional `:group`; the image's own by default",
   "root",
@@ -199,6 +204,10 @@ export const RENTAL_FIELDS: FieldWords = {
     "`outbid`: its bid is too low. `devices`: its GPUs are not free yet, and no bid would change that. `slice`: it, or the instance that has just resumed in its place, has its minimum slice. `host`: the host is away",
     "outbid",
   ],
+  "EvictionNotice.winning_bid": WINNING_BID,
+  "EvictionNotice.bid_to_run_now": BID_TO_RUN,
+  "WaitingInstance.winning_bid": WINNING_BID,
+  "WaitingInstance.bid_to_run_now": BID_TO_RUN,
   "WaitingInstance.ahead": ["Instances that wait for this machine and rank before this one", 0],
   "InstanceAction.start": ["Permission to have it started now"],
   "InstanceAction.stop": ["Permission to have it stopped now"],
