@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import path from "node:path";
 import { after } from "node:test";
 import pg from "pg";
@@ -33,18 +34,22 @@ export type TestDatabase = {
   readonly pool: pg.Pool;
 };
 
+type Admin = { readonly client: pg.Client; readonly socket: Socket };
 type Scope = { after(fn: () => Promise<void>): void };
 
 let server: Promise<TestServer> | undefined;
 let template: Promise<string> | undefined;
-/** One connection that makes and drops the databases of this process. */
-let admin: Promise<pg.Client> | undefined;
+/** One connection that makes and drops the databases of this process, and the number of its statements under way. */
+let admin: Promise<Admin> | undefined;
+let statementCount = 0;
 const openDatabases: (() => Promise<void>)[] = [];
 
 // One hook, because databases must be dropped before the server goes.
 after(async () => {
   for (const drop of openDatabases) await drop();
-  await (await admin)?.end();
+  const last = await admin;
+  last?.socket.ref();
+  await last?.client.end();
   if (server !== undefined) await (await server).stop();
 });
 
@@ -65,25 +70,38 @@ export async function emptyTestDatabase(scope?: Scope): Promise<TestDatabase> {
 
 async function openDatabase(superuserUrl: string, source: string, scope: Scope | undefined): Promise<TestDatabase> {
   const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
-  admin ??= connectAdmin(superuserUrl);
-  const client = await admin;
-  await client.query(`create database ${name} template ${source} strategy file_copy owner ${OWNER}`);
+  await administer(superuserUrl, `create database ${name} template ${source} strategy file_copy owner ${OWNER}`);
   const url = ownerUrl(superuserUrl, name);
   const connection = ownerConnection(superuserUrl, name);
   const database = connect({ ...connection, max: POOL_MAX }, createLog("silent"), aFactKeeper());
   const drop = async () => {
     await database.close();
-    await client.query(`drop database ${name} with (force)`);
+    await administer(superuserUrl, `drop database ${name} with (force)`);
   };
   if (scope === undefined) openDatabases.push(drop);
   else scope.after(drop);
   return { url, connection, database, pool: database.pool };
 }
 
-async function connectAdmin(superuserUrl: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: superuserUrl });
+/** Between statements the connection keeps no process alive: outside of the test runner a program ends by itself. */
+async function administer(superuserUrl: string, statement: string): Promise<void> {
+  admin ??= connectAdmin(superuserUrl);
+  const { client, socket } = await admin;
+  statementCount += 1;
+  socket.ref();
+  try {
+    await client.query(statement);
+  } finally {
+    statementCount -= 1;
+    if (statementCount === 0) socket.unref();
+  }
+}
+
+async function connectAdmin(superuserUrl: string): Promise<Admin> {
+  const socket = new Socket();
+  const client = new pg.Client({ connectionString: superuserUrl, stream: () => socket });
   await client.connect();
-  return client;
+  return { client, socket };
 }
 
 /** Made once per server and set of migrations, by the first process; it gets its name only when it is complete. */
