@@ -62,7 +62,7 @@ export const Listing = Type.Object({ success: Type.Literal(true), standing_reque
 export const Shown = Type.Object({
   success: Type.Literal(true),
   standing_request: model("ShownStandingRequest", {
-    ...QueuedRequest.properties,
+    ...StandingRequest.properties,
     offers_matching: Type.Integer({ description: "Offers that the request could have now, counted up to 64" }),
     offers_at_any_price: Type.Integer({ description: "Offers that its search finds at any price, counted up to 64" }),
     cheapest_dph: Nullable(

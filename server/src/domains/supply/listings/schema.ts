@@ -109,7 +109,7 @@ export const CleanupResponse = Type.Object({
   ctime: time("Now"),
   machine_id: Type.Integer(),
   user_id: Type.Integer(),
-  num_deleted: Type.Integer({ description: "Number of ended rentals that were removed" }),
+  num_deleted: Type.Integer({ description: "Number of rentals past their end date that were removed" }),
   msg: Type.String(),
 });
 
@@ -196,8 +196,8 @@ export const MachineRecord = model("Machine", {
   num_renters: Type.Integer(),
   current_rentals_running: Type.Integer(),
   current_rentals_on_demand: Type.Integer(),
-  current_rentals_resident: Type.Integer({ description: "Instances on the machine, stopped ones included" }),
-  client_end_date: Nullable(time("End of the last contract")),
+  current_rentals_resident: Type.Integer({ description: "Rentals that exist, stopped ones included" }),
+  client_end_date: Nullable(time("End date of the last rental")),
   earn_day: Type.Number({ description: "Dollars that the machine earned today (UTC)" }),
   earn_month: Type.Number({ description: "Dollars that the machine earned this month (UTC)" }),
   num_reports: Type.Integer(),

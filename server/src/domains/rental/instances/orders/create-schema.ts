@@ -31,18 +31,25 @@ const launchFields = {
 export const CreateBody = Type.Object(
   {
     template_hash_id: Type.Optional(Type.String({ maxLength: 64 })),
-    image: Type.Optional(Type.String({ maxLength: 1024, description: "Required unless a template supplies it." })),
+    image: Type.Optional(
+      Type.String({
+        maxLength: 1024,
+        description: "Container image, `[registry/]repository[:tag][@digest]`; required unless a template supplies it",
+      }),
+    ),
     env: Type.Optional(
       Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
-        description: "Flags `-e NAME=value` and `-p host:container` as one text, or the same as an object.",
+        description:
+          "Variables and ports: flags `-e NAME=value` and `-p host:container` as one text, or the same as an object",
       }),
     ),
     volume_info: Type.Optional(VolumeInfo),
-    price: Type.Optional(Type.Number({ description: "Dollars an hour for the whole rental; makes it interruptible." })),
+    price: Type.Optional(
+      Type.Number({ description: "Bid in dollars an hour for the whole rental, which makes it interruptible" }),
+    ),
     max_dph: Type.Optional(
       Type.Number({
-        description:
-          "The highest price of the rental in dollars an hour, GPUs and disk together; 410 when it costs more.",
+        description: "Highest price of the rental in dollars an hour, GPUs and disk together; 410 when it costs more",
       }),
     ),
     target_state: Type.Optional(State),
@@ -54,7 +61,7 @@ export const CreateBody = Type.Object(
     traffic_limit: Type.Optional(
       Type.Union([Type.Number(), Type.String(), Type.Null()], {
         description:
-          "Dollars that all traffic of the instance may cost; reaching it stops the instance. See docs/rent.md.",
+          "Dollars that all traffic of the instance may cost; the instance stops when they are used up (docs/rent.md)",
       }),
     ),
     ...launchFields,
@@ -64,19 +71,21 @@ export const CreateBody = Type.Object(
 
 export const CreateAnswer = model("NewInstance", {
   success: Type.Literal(true),
-  new_contract: Type.Integer({ description: "The id of the new instance." }),
+  new_contract: Type.Integer({ description: "Id of the new instance" }),
   instance_api_key: Type.String(),
   ask_id: Type.Integer(),
-  dph_total: Type.Optional(Type.Number({ description: "Dollars an hour that were agreed, GPUs and disk." })),
+  dph_total: Type.Optional(
+    Type.Number({ description: "Dollars an hour that were agreed, for GPUs and disk together" }),
+  ),
   dph_base: Type.Optional(
     Type.Number({
       description: "Dollars an hour for the GPUs while it runs; of a bid, the dollars an hour that it offers",
     }),
   ),
   storage_total_cost: Type.Optional(Type.Number({ description: "Dollars an hour for the disk, also while stopped" })),
-  storage_cost: Type.Optional(Type.Number({ description: "Dollars per GB and month of the disk." })),
-  inet_up_cost: Type.Optional(Type.Number({ description: "Dollars per GB sent." })),
-  inet_down_cost: Type.Optional(Type.Number({ description: "Dollars per GB received." })),
+  storage_cost: Type.Optional(Type.Number({ description: "Dollars per GB and month of the disk" })),
+  inet_up_cost: Type.Optional(Type.Number({ description: "Dollars per GB sent" })),
+  inet_down_cost: Type.Optional(Type.Number({ description: "Dollars per GB received" })),
   end_date: Type.Optional(Type.Number({ description: "End date of the rental, in seconds since the epoch" })),
 });
 
@@ -87,7 +96,7 @@ export const CreateOneBody = Type.Object(
     dry_run: Type.Optional(
       Type.Boolean({
         description:
-          "A dry run: the answer says what the instance would cost and whether it would start, and nothing is created.",
+          "True for a dry run: the answer says what the instance would cost and whether it would start; nothing is created",
       }),
     ),
   },
@@ -109,10 +118,10 @@ export const ForecastAnswer = model("RentalForecast", {
     inet_down_per_gb: Type.Number(),
   }),
   hold: Type.Number(),
-  balance: Type.Number({ description: "Dollars, less what has been used already." }),
+  balance: Type.Number({ description: "Dollars of credit, less what has been used already" }),
   balance_lasts_hours: Type.Object(
     { now: Hours, after: Hours },
-    { description: "The hours that the balance lasts at the present cost, and with this rental." },
+    { description: "Hours that the balance lasts at the present cost, and with this rental" },
   ),
   caps: Type.Array(
     model("ForecastCap", {
@@ -121,7 +130,7 @@ export const ForecastAnswer = model("RentalForecast", {
       scope_id: Type.Integer(),
       period: Type.String(),
       limit: Type.Number(),
-      left: Type.Number({ description: "Dollars that the cap leaves now, without this rental." }),
+      left: Type.Number({ description: "Dollars that the cap leaves now, without this rental" }),
     }),
   ),
   would_start: Type.Boolean(),
