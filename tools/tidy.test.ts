@@ -36,6 +36,10 @@ const found: Readonly<Record<string, readonly Example[]>> = {
     { path: "server/src/domains/supply/hosts/service.ts", text: "const now = new Date();" },
     { path: "agent/src/instances/host.ts", text: "const now = new Date;" },
   ],
+  privateMembers: [
+    { path: "server/src/domains/supply/hosts/service.ts", text: "class Host {\n  private readonly clock: Clock;\n}" },
+    { path: "agent/src/instances/host.ts", text: "class Host {\n  private async stop(): Promise<void> {}\n}" },
+  ],
   migrations: [
     { path: "server/migrations/1_users.sql", text: "" },
     { path: "server/migrations/0001-users.sql", text: "" },

@@ -15,6 +15,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   tablesAtHome,
   forbiddenWords,
   clocks,
+  privateMembers,
   migrations,
   documentTitles,
   links,
@@ -79,6 +80,15 @@ function clocks(files: readonly SourceFile[]): readonly Complaint[] {
   return productCode(files)
     .filter((file) => !/(^|\/)clock\.ts$/.test(file.path))
     .flatMap((file) => linesMatching(file, /\bnew Date(\(\s*\)|(?=[;,)\s]))/, () => "time is passed in: take a Clock"));
+}
+
+/** One spelling of privacy, the language's own; a constructor has none. */
+function privateMembers(files: readonly SourceFile[]): readonly Complaint[] {
+  return files
+    .filter((file) => file.path.endsWith(".ts") && !PLANTS_MISTAKES.has(file.path))
+    .flatMap((file) =>
+      linesMatching(file, /^\s+private (?!constructor\b)[\w# ]+/, (found) => `"${found}": write #name instead`),
+    );
 }
 
 /** Migrations run in the order of their numbers, once each, so a number may not be taken twice. */

@@ -31,36 +31,38 @@ export type JobResult = {
 };
 
 class Run {
-  private readonly job: Job;
-  private readonly statuses = new Map<number, number>();
-  private readonly latencies: number[] = [];
-  private readonly answers: (Answer | undefined)[];
-  private readonly startMs = performance.now();
-  private next = 0;
+  readonly #job: Job;
+  readonly #statuses = new Map<number, number>();
+  readonly #latencies: number[] = [];
+  readonly #answers: (Answer | undefined)[];
+  readonly #startMs = performance.now();
+  #next = 0;
 
   constructor(job: Job) {
-    this.job = job;
-    this.answers = job.keepsAnswers ? Array.from({ length: job.requests.length }, () => undefined) : [];
+    this.#job = job;
+    this.#answers = job.keepsAnswers ? Array.from({ length: job.requests.length }, () => undefined) : [];
   }
 
   async perform(): Promise<JobResult> {
     const cpu = process.cpuUsage();
-    await Promise.all(Array.from({ length: this.job.connections }, () => this.drive()));
-    const elapsedMs = performance.now() - this.startMs;
+    await Promise.all(Array.from({ length: this.#job.connections }, () => this.#drive()));
+    const elapsedMs = performance.now() - this.#startMs;
     const { user, system } = process.cpuUsage(cpu);
-    const { statuses, answers, latencies } = this;
+    const statuses = this.#statuses;
+    const answers = this.#answers;
+    const latencies = this.#latencies;
     const cpuMs = (user + system) / 1000;
     return { elapsedMs, count: latencies.length, statuses, latenciesMs: Float64Array.from(latencies), answers, cpuMs };
   }
 
   /** Drives one connection: the next request goes out when the answer to the last one is complete. */
-  private drive(): Promise<void> {
+  #drive(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const socket = connect({ port: this.job.port, host: "127.0.0.1", noDelay: true });
+      const socket = connect({ port: this.#job.port, host: "127.0.0.1", noDelay: true });
       let index = 0;
       let sentMs = 0;
       const send = () => {
-        const taken = this.take();
+        const taken = this.#take();
         if (taken === undefined) {
           resolve();
           socket.destroy();
@@ -68,15 +70,15 @@ class Run {
         }
         index = taken.index;
         const nowMs = performance.now();
-        const write = () => socket.write(this.job.requests[index] ?? "");
+        const write = () => socket.write(this.#job.requests[index] ?? "");
         sentMs = taken.dueMs ?? nowMs;
         if (sentMs > nowMs) setTimeout(write, Math.ceil(sentMs - nowMs));
         else write();
       };
-      const reader = new AnswerReader(this.job.keepsAnswers, (answer) => {
-        this.latencies.push(performance.now() - sentMs);
-        this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
-        if (this.job.keepsAnswers) this.answers[index] = answer;
+      const reader = new AnswerReader(this.#job.keepsAnswers, (answer) => {
+        this.#latencies.push(performance.now() - sentMs);
+        this.#statuses.set(answer.status, (this.#statuses.get(answer.status) ?? 0) + 1);
+        if (this.#job.keepsAnswers) this.#answers[index] = answer;
         send();
       });
       socket.on("connect", send);
@@ -86,13 +88,13 @@ class Run {
     });
   }
 
-  private take(): { readonly index: number; readonly dueMs: number | undefined } | undefined {
-    const { repeatMs, requests, perSecond } = this.job;
-    const dueMs = perSecond === undefined ? undefined : this.startMs + (this.next * 1000) / perSecond;
-    if (repeatMs !== undefined && (dueMs ?? performance.now()) - this.startMs >= repeatMs) return undefined;
-    if (repeatMs === undefined && this.next >= requests.length) return undefined;
-    const index = this.next % requests.length;
-    this.next += 1;
+  #take(): { readonly index: number; readonly dueMs: number | undefined } | undefined {
+    const { repeatMs, requests, perSecond } = this.#job;
+    const dueMs = perSecond === undefined ? undefined : this.#startMs + (this.#next * 1000) / perSecond;
+    if (repeatMs !== undefined && (dueMs ?? performance.now()) - this.#startMs >= repeatMs) return undefined;
+    if (repeatMs === undefined && this.#next >= requests.length) return undefined;
+    const index = this.#next % requests.length;
+    this.#next += 1;
     return { index, dueMs };
   }
 }
@@ -101,18 +103,18 @@ const HEAD_END = "\r\n\r\n";
 
 /** Finds the end of each answer by its Content-Length, which every answer of the servers measured here has. */
 class AnswerReader {
-  private readonly keepsBody: boolean;
-  private readonly onAnswer: (answer: Answer) => void;
-  private pending: Buffer | undefined;
+  readonly #keepsBody: boolean;
+  readonly #onAnswer: (answer: Answer) => void;
+  #pending: Buffer | undefined;
 
   constructor(keepsBody: boolean, onAnswer: (answer: Answer) => void) {
-    this.keepsBody = keepsBody;
-    this.onAnswer = onAnswer;
+    this.#keepsBody = keepsBody;
+    this.#onAnswer = onAnswer;
   }
 
   read(chunk: Buffer): void {
-    const data = this.pending === undefined ? chunk : Buffer.concat([this.pending, chunk]);
-    this.pending = data;
+    const data = this.#pending === undefined ? chunk : Buffer.concat([this.#pending, chunk]);
+    this.#pending = data;
     const headEnd = data.indexOf(HEAD_END);
     if (headEnd === -1) return;
     const head = data.toString("latin1", 0, headEnd);
@@ -120,9 +122,9 @@ class AnswerReader {
     if (length === undefined) throw new Error(`an answer without Content-Length: ${head}`);
     const end = headEnd + HEAD_END.length + Number(length);
     if (data.length < end) return;
-    this.pending = undefined;
-    const body = this.keepsBody ? data.toString("utf8", headEnd + HEAD_END.length, end) : "";
-    this.onAnswer({ status: Number(head.slice(9, 12)), body });
+    this.#pending = undefined;
+    const body = this.#keepsBody ? data.toString("utf8", headEnd + HEAD_END.length, end) : "";
+    this.#onAnswer({ status: Number(head.slice(9, 12)), body });
   }
 }
 

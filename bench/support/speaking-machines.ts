@@ -17,17 +17,17 @@ const BYTES_PER_MS = { received: 40, sent: 10 };
 /** Machines whose reports take the server's path from the text of a message to the tables, without a line in between. */
 export class SpeakingMachines {
   readonly heartbeatMs: number;
-  private readonly machines: readonly Speaker[];
-  private readonly clock: ManualClock;
-  private readonly startMs: number;
-  private sequence = 0;
+  readonly #machines: readonly Speaker[];
+  readonly #clock: ManualClock;
+  readonly #startMs: number;
+  #sequence = 0;
 
   constructor(
     database: Database,
     { clock, instances }: { readonly clock: ManualClock; readonly instances: readonly SeededInstance[] },
   ) {
-    this.clock = clock;
-    this.startMs = clock.now().getTime();
+    this.#clock = clock;
+    this.#startMs = clock.now().getTime();
     const byMachine = Map.groupBy(instances, ({ machineId }) => machineId);
     this.heartbeatMs = heartbeatMs(byMachine.size, LEASE_MS);
     const recorder = new ReportRecorder(database, pacedBy(clock), {
@@ -35,7 +35,7 @@ export class SpeakingMachines {
       serverId: () => undefined,
     });
     const log = createLog("silent");
-    this.machines = [...byMachine].map(([machineId, own]) => {
+    this.#machines = [...byMachine].map(([machineId, own]) => {
       // As the server makes one for a connection. It never opens: what is said to the agent goes nowhere.
       const socket: WebSocket = Reflect.construct(WebSocket, [null, undefined, {}]);
       const session = new AgentSession(socket, machineId, portsOf(recorder, this.heartbeatMs), { clock, log });
@@ -45,18 +45,18 @@ export class SpeakingMachines {
   }
 
   get count(): number {
-    return this.machines.length;
+    return this.#machines.length;
   }
 
   /** The texts that the machines from `first` up to before `end` would say now. */
   write(first: number, end: number): readonly string[] {
-    this.sequence += 1;
-    return this.machines.slice(first, end).map(({ instanceIds }) => JSON.stringify(this.reportOf(instanceIds)));
+    this.#sequence += 1;
+    return this.#machines.slice(first, end).map(({ instanceIds }) => JSON.stringify(this.#reportOf(instanceIds)));
   }
 
   /** Reports these texts, and waits until the server has stored them. */
   async say(first: number, texts: readonly string[]): Promise<void> {
-    const speakers = this.machines.slice(first, first + texts.length);
+    const speakers = this.#machines.slice(first, first + texts.length);
     for (const [index, { socket }] of speakers.entries()) {
       socket.emit("message", Buffer.from(texts[index] ?? ""), false);
     }
@@ -72,11 +72,11 @@ export class SpeakingMachines {
     }
   }
 
-  private reportOf(instanceIds: readonly number[]): Report {
-    const ranMs = this.clock.now().getTime() - this.startMs;
+  #reportOf(instanceIds: readonly number[]): Report {
+    const ranMs = this.#clock.now().getTime() - this.#startMs;
     return {
       kind: "report",
-      sequence: this.sequence,
+      sequence: this.#sequence,
       desired_version: 1,
       instances: instanceIds.map((id) => ({
         instance_id: id,

@@ -122,30 +122,30 @@ export function createClient(options: ClientOptions): Client {
 
 /** The servers of a client, and the one that its calls go to. */
 class ServerChoice {
-  private readonly urls: readonly string[];
-  private index = 0;
+  readonly #urls: readonly string[];
+  #index = 0;
 
   constructor(baseUrl: string | readonly string[]) {
-    this.urls = typeof baseUrl === "string" ? [baseUrl] : baseUrl;
-    if (this.urls.length === 0) throw new TypeError("the address of a server is needed");
-    if (this.urls.length === 1) return;
-    const protocols = new Set(this.urls.map((url) => new URL(url).protocol));
+    this.#urls = typeof baseUrl === "string" ? [baseUrl] : baseUrl;
+    if (this.#urls.length === 0) throw new TypeError("the address of a server is needed");
+    if (this.#urls.length === 1) return;
+    const protocols = new Set(this.#urls.map((url) => new URL(url).protocol));
     // An attacker on the network could break connections to the https server, and read the key on its way to the http
     // one.
     if (protocols.size > 1) throw new TypeError("either all addresses of servers begin with https, or none of them");
   }
 
   get count(): number {
-    return this.urls.length;
+    return this.#urls.length;
   }
 
   get present(): string {
-    return this.urls[this.index] ?? "";
+    return this.#urls[this.#index] ?? "";
   }
 
   /** Calls go to the next server from now on, unless another call has found out before. */
   leave(server: string): void {
-    if (server === this.present) this.index = (this.index + 1) % this.urls.length;
+    if (server === this.present) this.#index = (this.#index + 1) % this.#urls.length;
   }
 }
 

@@ -176,13 +176,13 @@ class Market {
   readonly paid = new Set<string>();
   readonly rented = new Map<string, number>();
   readonly refused = new Set<string>();
-  private count = 0;
-  private readonly port: number;
+  #count = 0;
+  readonly #port: number;
 
   private constructor(berth: Berth, users: readonly User[]) {
     this.berth = berth;
     this.users = users;
-    this.port = Number(new URL(berth.url).port);
+    this.#port = Number(new URL(berth.url).port);
   }
 
   static async open(t: TestContext): Promise<Market> {
@@ -219,18 +219,22 @@ class Market {
       const [hot, ...others] = this.users;
       const payer = pick(others);
       const payee = random() < 0.7 ? hot! : pick(this.users.filter((user) => user !== payer));
-      const wish = { key: `wish-${(this.count += 1)}`, payer, payee, cents: 1 + Math.floor(random() * 500) };
+      const wish = { key: `wish-${(this.#count += 1)}`, payer, payee, cents: 1 + Math.floor(random() * 500) };
       this.wishes.set(wish.key, wish);
-      return this.pay(wish);
+      return this.#pay(wish);
     };
     const rent = async () => {
       const { body } = await this.berth.call("POST", "/api/v0/bundles/", { body: { limit: 100 } });
       const offers: readonly { readonly id: number }[] = body.offers;
-      if (offers.length === 0) return this.destroyOne(pick([...this.rented.values()]));
-      const wanted = { key: `rent-${(this.count += 1)}`, renter: pick(this.users), offer: pick(offers.slice(0, 3)).id };
+      if (offers.length === 0) return this.#destroyOne(pick([...this.rented.values()]));
+      const wanted = {
+        key: `rent-${(this.#count += 1)}`,
+        renter: pick(this.users),
+        offer: pick(offers.slice(0, 3)).id,
+      };
       this.rents.set(wanted.key, wanted);
-      const isAnswered = await this.rent(wanted);
-      if (random() < 0.3 && this.rented.size > 0) await this.destroyOne(pick([...this.rented.values()]));
+      const isAnswered = await this.#rent(wanted);
+      if (random() < 0.3 && this.rented.size > 0) await this.#destroyOne(pick([...this.rented.values()]));
       return isAnswered;
     };
     const clients = [
@@ -246,7 +250,7 @@ class Market {
   }
 
   /** Sends the transfer once; false when the server could not be asked. */
-  private async pay({ key, payer, payee, cents }: Wish): Promise<boolean> {
+  async #pay({ key, payer, payee, cents }: Wish): Promise<boolean> {
     const body = { recipient: payee.email, amount: cents / 100 };
     const headers = { "idempotency-key": key };
     const answer = await this.berth.call("PUT", "/api/v0/commands/transfer_credit/", { key: payer.key, body, headers });
@@ -256,7 +260,7 @@ class Market {
     return true;
   }
 
-  private async rent({ key, renter, offer }: Rent): Promise<boolean> {
+  async #rent({ key, renter, offer }: Rent): Promise<boolean> {
     const headers = { "idempotency-key": key };
     const body = { image: "alpine", disk: 8 };
     const answer = await this.berth.call("PUT", `/api/v0/asks/${offer}/`, { key: renter.key, body, headers });
@@ -272,7 +276,7 @@ class Market {
     return true;
   }
 
-  private async destroyOne(id: number): Promise<boolean> {
+  async #destroyOne(id: number): Promise<boolean> {
     const [rent] = [...this.rented].find(([, made]) => made === id) ?? [];
     const renter = rent === undefined ? undefined : this.rents.get(rent)?.renter;
     if (renter === undefined) return true;
@@ -295,7 +299,7 @@ class Market {
 
   async restart(): Promise<void> {
     const { dataDir } = this.berth;
-    this.berth = await startBerth({ dataDir, port: this.port, args: ["--simulate", String(HOSTS)], env: NO_LIMITS });
+    this.berth = await startBerth({ dataDir, port: this.#port, args: ["--simulate", String(HOSTS)], env: NO_LIMITS });
   }
 
   /** Checks before any request is repeated: all acknowledged effects are there, and none that nobody asked for. */
@@ -327,8 +331,8 @@ class Market {
   async settleOpen(): Promise<void> {
     for (const key of this.open()) {
       const [wish, rent] = [this.wishes.get(key), this.rents.get(key)];
-      if (wish !== undefined) await until(`an answer for ${key}`, () => this.pay(wish));
-      if (rent !== undefined) await until(`an answer for ${key}`, () => this.rent(rent));
+      if (wish !== undefined) await until(`an answer for ${key}`, () => this.#pay(wish));
+      if (rent !== undefined) await until(`an answer for ${key}`, () => this.#rent(rent));
     }
     assert.deepEqual(this.open(), []);
   }

@@ -121,38 +121,38 @@ export function canonical(value: unknown): string {
 
 /** A process's own memory of how far the chain went, which a change of the database cannot undo. */
 export class FactWitness {
-  private newest: FactHead;
-  private kept: bigint;
-  private readonly keepHead: (head: FactHead) => Promise<void>;
+  #newest: FactHead;
+  #kept: bigint;
+  readonly #keepHead: (head: FactHead) => Promise<void>;
 
   /** `keepHead` stores the head outside the database, for the time after a restart. */
   constructor(known: FactHead, keepHead: (head: FactHead) => Promise<void>) {
-    this.newest = known;
-    this.kept = known.number;
-    this.keepHead = keepHead;
+    this.#newest = known;
+    this.#kept = known.number;
+    this.#keepHead = keepHead;
   }
 
   /** The last link that this process, or the one before it on this machine, knows to have been committed. */
   get head(): FactHead {
-    return this.newest;
+    return this.#newest;
   }
 
   see(head: FactHead): void {
-    if (head.number > this.newest.number) this.newest = head;
+    if (head.number > this.#newest.number) this.#newest = head;
   }
 
   async keep(): Promise<void> {
-    const head = this.newest;
-    if (head.number <= this.kept) return;
-    await this.keepHead(head);
-    this.kept = head.number;
+    const head = this.#newest;
+    if (head.number <= this.#kept) return;
+    await this.#keepHead(head);
+    this.#kept = head.number;
   }
 }
 
 /** Writes the facts of one process: it holds the key and the options for that. */
 export class FactKeeper {
   readonly witness: FactWitness;
-  private known: FactSigner | undefined;
+  #known: FactSigner | undefined;
 
   constructor(witness: FactWitness) {
     this.witness = witness;
@@ -160,12 +160,12 @@ export class FactKeeper {
 
   /** Signs by this secret from now on. A server learns it after it has opened its database, and before it writes. */
   useSecret(secret: Buffer): this {
-    this.known = createFactSigner(secret);
+    this.#known = createFactSigner(secret);
     return this;
   }
 
   get signer(): FactSigner {
-    invariant(this.known !== undefined, "facts are signed once the server's secret is known");
-    return this.known;
+    invariant(this.#known !== undefined, "facts are signed once the server's secret is known");
+    return this.#known;
   }
 }

@@ -28,88 +28,88 @@ export type LoopReport = {
 
 /** Runs loops by period and by `wake`, never one of them twice at once in this process. A failed run is not retried: the next is. */
 export class LoopDriver {
-  private readonly runners = new Map<string, LoopRunner>();
-  private readonly clock: Clock;
-  private readonly log: Log;
+  readonly #runners = new Map<string, LoopRunner>();
+  readonly #clock: Clock;
+  readonly #log: Log;
 
   constructor(loops: readonly Loop[], { clock, log }: { readonly clock: Clock; readonly log: Log }) {
-    this.clock = clock;
-    this.log = log;
-    for (const loop of loops) this.runners.set(loop.name, new LoopRunner(loop, clock, log));
+    this.#clock = clock;
+    this.#log = log;
+    for (const loop of loops) this.#runners.set(loop.name, new LoopRunner(loop, clock, log));
   }
 
   start(): void {
-    for (const runner of this.runners.values()) runner.start();
-    this.log.debug({ loops: [...this.runners.keys()] }, "background loops started");
+    for (const runner of this.#runners.values()) runner.start();
+    this.#log.debug({ loops: [...this.#runners.keys()] }, "background loops started");
   }
 
   /** Asks for a run soon; a run that is already under way is followed by another. */
   wake(name: string): void {
-    this.runners.get(name)?.wake();
+    this.#runners.get(name)?.wake();
   }
 
   /** The loop of this name, for a caller that runs it at a moment of its own choice. */
   find(name: string): Loop | undefined {
-    return this.runners.get(name)?.loop;
+    return this.#runners.get(name)?.loop;
   }
 
   report(): readonly LoopReport[] {
-    return [...this.runners.values()].map((runner) => runner.report());
+    return [...this.#runners.values()].map((runner) => runner.report());
   }
 
   /** True while each loop has had a run without failure within its last three periods. */
   isHealthy(): boolean {
-    const nowMs = this.clock.monotonicMs();
-    return [...this.runners.values()].every((runner) => runner.isHealthy(nowMs));
+    const nowMs = this.#clock.monotonicMs();
+    return [...this.#runners.values()].every((runner) => runner.isHealthy(nowMs));
   }
 
   /** Resolves when no run is under way, those that followed included. */
   async idle(): Promise<void> {
-    await Promise.all([...this.runners.values()].map((runner) => runner.idle()));
+    await Promise.all([...this.#runners.values()].map((runner) => runner.idle()));
   }
 
   /** Starts no further runs and waits for those under way. */
   async stop(): Promise<void> {
-    await Promise.all([...this.runners.values()].map((runner) => runner.stop()));
+    await Promise.all([...this.#runners.values()].map((runner) => runner.stop()));
   }
 }
 
 class LoopRunner {
   readonly loop: Loop;
-  private readonly clock: Clock;
-  private readonly log: Log;
-  private cancelTimer: (() => void) | undefined;
-  private current: Promise<void> | undefined;
-  private isWoken = false;
-  private isStopped = false;
-  private runCount = 0;
-  private failureCount = 0;
-  private lastStartedAt: Date | null = null;
-  private lastSuccessMs: number;
-  private lastStatus: LoopStatus | null = null;
-  private lastError: string | null = null;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #cancelTimer: (() => void) | undefined;
+  #current: Promise<void> | undefined;
+  #isWoken = false;
+  #isStopped = false;
+  #runCount = 0;
+  #failureCount = 0;
+  #lastStartedAt: Date | null = null;
+  #lastSuccessMs: number;
+  #lastStatus: LoopStatus | null = null;
+  #lastError: string | null = null;
 
   constructor(loop: Loop, clock: Clock, log: Log) {
     this.loop = loop;
-    this.clock = clock;
-    this.log = log;
-    this.lastSuccessMs = clock.monotonicMs();
+    this.#clock = clock;
+    this.#log = log;
+    this.#lastSuccessMs = clock.monotonicMs();
   }
 
   start(): void {
-    this.cancelTimer = this.clock.every(this.loop.everyMs, () => this.wake());
+    this.#cancelTimer = this.#clock.every(this.loop.everyMs, () => this.wake());
   }
 
   wake(): void {
-    if (this.isStopped) return;
-    if (this.current !== undefined) {
-      this.isWoken = true;
+    if (this.#isStopped) return;
+    if (this.#current !== undefined) {
+      this.#isWoken = true;
       return;
     }
-    this.current = this.runOnce().finally(() => {
-      this.current = undefined;
-      if (!this.isWoken) return;
-      this.isWoken = false;
+    this.#current = this.#runOnce().finally(() => {
+      this.#current = undefined;
+      if (!this.#isWoken) return;
+      this.#isWoken = false;
       this.wake();
     });
   }
@@ -119,39 +119,39 @@ class LoopRunner {
       name: this.loop.name,
       description: this.loop.description,
       every_ms: this.loop.everyMs,
-      run_count: this.runCount,
-      failure_count: this.failureCount,
-      last_started_at: this.lastStartedAt,
-      last_status: this.lastStatus,
-      last_error: this.lastError,
+      run_count: this.#runCount,
+      failure_count: this.#failureCount,
+      last_started_at: this.#lastStartedAt,
+      last_status: this.#lastStatus,
+      last_error: this.#lastError,
     };
   }
 
   isHealthy(nowMs: number): boolean {
-    return nowMs - this.lastSuccessMs <= 3 * this.loop.everyMs + 10_000;
+    return nowMs - this.#lastSuccessMs <= 3 * this.loop.everyMs + 10_000;
   }
 
   async idle(): Promise<void> {
-    while (this.current !== undefined) await this.current;
+    while (this.#current !== undefined) await this.#current;
   }
 
   async stop(): Promise<void> {
-    this.isStopped = true;
-    this.cancelTimer?.();
-    await this.current;
+    this.#isStopped = true;
+    this.#cancelTimer?.();
+    await this.#current;
   }
 
-  private async runOnce(): Promise<void> {
-    this.runCount += 1;
-    this.lastStartedAt = this.clock.now();
+  async #runOnce(): Promise<void> {
+    this.#runCount += 1;
+    this.#lastStartedAt = this.#clock.now();
     try {
-      this.lastStatus = await this.loop.run();
-      this.lastError = null;
-      this.lastSuccessMs = this.clock.monotonicMs();
+      this.#lastStatus = await this.loop.run();
+      this.#lastError = null;
+      this.#lastSuccessMs = this.#clock.monotonicMs();
     } catch (error) {
-      this.failureCount += 1;
-      this.lastError = String(error);
-      this.log.error({ err: error, loop: this.loop.name }, "a background loop failed");
+      this.#failureCount += 1;
+      this.#lastError = String(error);
+      this.#log.error({ err: error, loop: this.loop.name }, "a background loop failed");
     }
   }
 }

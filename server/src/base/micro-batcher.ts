@@ -24,47 +24,47 @@ type Waiting<Request, Response> = {
  * request is tried alone: one that cannot be done fails by itself.
  */
 export class MicroBatcher<Request, Response> {
-  private readonly options: MicroBatcherOptions<Request, Response>;
-  private waiting: Waiting<Request, Response>[] = [];
-  private draining: Promise<void> | undefined;
+  readonly #options: MicroBatcherOptions<Request, Response>;
+  #waiting: Waiting<Request, Response>[] = [];
+  #draining: Promise<void> | undefined;
 
   constructor(options: MicroBatcherOptions<Request, Response>) {
     invariant(options.maxBatch >= 1, "a batch holds at least one request");
-    this.options = options;
+    this.#options = options;
   }
 
   submit(request: Request): Promise<Response> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ request, resolve, reject });
-      this.draining ??= this.drain();
+      this.#waiting.push({ request, resolve, reject });
+      this.#draining ??= this.#drain();
     });
   }
 
   /** Resolves when nothing waits or is under way: before the process closes what `run` works on. */
   async idle(): Promise<void> {
-    while (this.draining !== undefined) await this.draining;
+    while (this.#draining !== undefined) await this.#draining;
   }
 
-  private async drain(): Promise<void> {
-    while (this.waiting.length > 0) {
-      if (this.options.gather !== undefined) await this.options.gather();
-      const batch = this.waiting;
-      this.waiting = batch.length > this.options.maxBatch ? batch.splice(this.options.maxBatch) : [];
-      await this.runBatch(batch);
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      if (this.#options.gather !== undefined) await this.#options.gather();
+      const batch = this.#waiting;
+      this.#waiting = batch.length > this.#options.maxBatch ? batch.splice(this.#options.maxBatch) : [];
+      await this.#runBatch(batch);
     }
-    this.draining = undefined;
+    this.#draining = undefined;
   }
 
   /** Settles every request of the batch and never throws. */
-  private async runBatch(batch: readonly Waiting<Request, Response>[]): Promise<void> {
+  async #runBatch(batch: readonly Waiting<Request, Response>[]): Promise<void> {
     try {
-      const responses = await this.options.run(batch.map(({ request }) => request));
+      const responses = await this.#options.run(batch.map(({ request }) => request));
       invariant(responses.length === batch.length, "a batch answers each of its requests");
       batch.forEach(({ resolve }, index) => resolve(responses[index] as Response));
     } catch (error) {
       const [only] = batch;
       if (batch.length === 1) only?.reject(error);
-      else for (const waiting of batch) await this.runBatch([waiting]);
+      else for (const waiting of batch) await this.#runBatch([waiting]);
     }
   }
 }

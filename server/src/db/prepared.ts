@@ -10,23 +10,23 @@ const TEXT_LENGTH_MAX = 6_000;
 
 /** Chooses the statements that are worth preparing, and their names; the same for all connections of a pool. */
 export class StatementNames {
-  private readonly names = new Map<string, string>();
-  private readonly sightings = new Map<string, number>();
+  readonly #names = new Map<string, string>();
+  readonly #sightings = new Map<string, number>();
 
   /** The name to prepare this text under, or undefined to send it as it is. */
   nameOf(text: string): string | undefined {
-    const known = this.names.get(text);
+    const known = this.#names.get(text);
     if (known !== undefined) return known;
-    if (this.names.size >= PREPARED_MAX || text.length > TEXT_LENGTH_MAX) return undefined;
-    const count = (this.sightings.get(text) ?? 0) + 1;
+    if (this.#names.size >= PREPARED_MAX || text.length > TEXT_LENGTH_MAX) return undefined;
+    const count = (this.#sightings.get(text) ?? 0) + 1;
     if (count >= SIGHTINGS) {
-      const name = `berth_${this.names.size}`;
-      this.names.set(text, name);
-      this.sightings.delete(text);
+      const name = `berth_${this.#names.size}`;
+      this.#names.set(text, name);
+      this.#sightings.delete(text);
       return name;
     }
-    if (this.sightings.size >= REMEMBERED_MAX) this.sightings.clear();
-    this.sightings.set(text, count);
+    if (this.#sightings.size >= REMEMBERED_MAX) this.#sightings.clear();
+    this.#sightings.set(text, count);
     return undefined;
   }
 }

@@ -18,45 +18,45 @@ type Caller = { readonly callerClass: keyof typeof RULES; readonly caller: strin
 
 /** Bounds answers that lie in memory because their clients do not read them, in bytes and in time. */
 export class AnswerWatch {
-  private readonly clock: Clock;
+  readonly #clock: Clock;
   /** Answers that are not read to their end, oldest first, with the time at which they are cut off. */
-  private readonly unread = new Map<ServerResponse, number>();
-  private readonly budgets: Readonly<Record<keyof typeof RULES, FairBudget<ServerResponse>>>;
-  private stopSweeping: (() => void) | undefined;
+  readonly #unread = new Map<ServerResponse, number>();
+  readonly #budgets: Readonly<Record<keyof typeof RULES, FairBudget<ServerResponse>>>;
+  #stopSweeping: (() => void) | undefined;
 
   constructor(clock: Clock) {
-    this.clock = clock;
+    this.#clock = clock;
     const budget = (rule: BudgetRule) => new FairBudget<ServerResponse>(rule, (raw) => raw.destroy());
-    this.budgets = { public: budget(RULES.public), known: budget(RULES.known) };
+    this.#budgets = { public: budget(RULES.public), known: budget(RULES.known) };
   }
 
   start(): void {
-    this.stopSweeping ??= this.clock.every(SWEEP_MS, () => this.sweep());
+    this.#stopSweeping ??= this.#clock.every(SWEEP_MS, () => this.#sweep());
   }
 
   stop(): void {
-    this.stopSweeping?.();
-    this.stopSweeping = undefined;
+    this.#stopSweeping?.();
+    this.#stopSweeping = undefined;
   }
 
   /** Counts an answer that is about to be sent; throws `busy` when its caller, or all callers, leave too much unread. */
   begin(raw: ServerResponse, payload: unknown, { callerClass, caller }: Caller): void {
     const isCounted = typeof payload === "string" || Buffer.isBuffer(payload);
     if (!isCounted || payload.length < COUNTED_BYTES_MIN) return;
-    const budget = this.budgets[callerClass];
+    const budget = this.#budgets[callerClass];
     if (!budget.take(raw, { caller, bytes: payload.length })) throw tooMuchUnread();
-    this.unread.set(raw, this.clock.monotonicMs() + UNREAD_MS_MAX);
+    this.#unread.set(raw, this.#clock.monotonicMs() + UNREAD_MS_MAX);
     const end = () => {
-      this.unread.delete(raw);
+      this.#unread.delete(raw);
       budget.release(raw);
     };
     raw.once("finish", end);
     raw.once("close", end);
   }
 
-  private sweep(): void {
-    const nowMs = this.clock.monotonicMs();
-    for (const [raw, overdueAtMs] of this.unread) {
+  #sweep(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [raw, overdueAtMs] of this.#unread) {
       if (overdueAtMs > nowMs) return;
       raw.destroy();
     }

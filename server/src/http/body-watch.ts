@@ -29,50 +29,50 @@ const SWEEP_MS = 1_000;
  * its route takes, from its header's arrival until it has arrived whole or its connection has ended.
  */
 export class BodyWatch {
-  private readonly clock: Clock;
-  private readonly pending = new Map<IncomingMessage, Pending>();
-  private readonly budgets: Readonly<Record<BodyClass, FairBudget<IncomingMessage>>>;
-  private stopSweeping: (() => void) | undefined;
+  readonly #clock: Clock;
+  readonly #pending = new Map<IncomingMessage, Pending>();
+  readonly #budgets: Readonly<Record<BodyClass, FairBudget<IncomingMessage>>>;
+  #stopSweeping: (() => void) | undefined;
 
   constructor(clock: Clock) {
-    this.clock = clock;
+    this.#clock = clock;
     const budget = (rule: BodyRule) =>
-      new FairBudget<IncomingMessage>(rule, (raw) => this.cutOff(raw, tooManyBodies()));
-    this.budgets = { public: budget(PUBLIC), known: budget(KNOWN) };
+      new FairBudget<IncomingMessage>(rule, (raw) => this.#cutOff(raw, tooManyBodies()));
+    this.#budgets = { public: budget(PUBLIC), known: budget(KNOWN) };
   }
 
   start(): void {
-    this.stopSweeping ??= this.clock.every(SWEEP_MS, () => this.sweep());
+    this.#stopSweeping ??= this.#clock.every(SWEEP_MS, () => this.#sweep());
   }
 
   stop(): void {
-    this.stopSweeping?.();
-    this.stopSweeping = undefined;
+    this.#stopSweeping?.();
+    this.#stopSweeping = undefined;
   }
 
   /** Counts the body of a request; throws `busy` (503) when the caller, or all callers together, have too much under way. */
   begin(raw: IncomingMessage, { caller, bodyClass, bytes }: Announced): void {
-    if (bytes === 0 || this.pending.has(raw)) return;
-    if (!this.budgets[bodyClass].take(raw, { caller, bytes })) throw tooManyBodies();
-    const overdueAtMs = this.clock.monotonicMs() + BODY_RULES[bodyClass].timeoutMs;
-    this.pending.set(raw, { bodyClass, overdueAtMs });
+    if (bytes === 0 || this.#pending.has(raw)) return;
+    if (!this.#budgets[bodyClass].take(raw, { caller, bytes })) throw tooManyBodies();
+    const overdueAtMs = this.#clock.monotonicMs() + BODY_RULES[bodyClass].timeoutMs;
+    this.#pending.set(raw, { bodyClass, overdueAtMs });
     raw.once("close", () => this.end(raw));
   }
 
   /** Stops counting the body of this request: it has arrived, or nothing more of it will. */
   end(raw: IncomingMessage): void {
-    const body = this.pending.get(raw);
+    const body = this.#pending.get(raw);
     if (body === undefined) return;
-    this.pending.delete(raw);
-    this.budgets[body.bodyClass].release(raw);
+    this.#pending.delete(raw);
+    this.#budgets[body.bodyClass].release(raw);
   }
 
-  private sweep(): void {
-    const nowMs = this.clock.monotonicMs();
-    for (const [raw, { overdueAtMs }] of this.pending) if (overdueAtMs <= nowMs) this.cutOff(raw, requestTimeout());
+  #sweep(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [raw, { overdueAtMs }] of this.#pending) if (overdueAtMs <= nowMs) this.#cutOff(raw, requestTimeout());
   }
 
-  private cutOff(raw: IncomingMessage, error: AppError): void {
+  #cutOff(raw: IncomingMessage, error: AppError): void {
     this.end(raw);
     // The framework, which is reading the body, answers with this error and closes the connection.
     if (raw.listenerCount("error") > 0) raw.emit("error", error);

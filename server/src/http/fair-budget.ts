@@ -9,48 +9,48 @@ type Held = { readonly caller: string; readonly bytes: number };
  */
 export class FairBudget<Item> {
   /** Items that are held, oldest first. */
-  private readonly held = new Map<Item, Held>();
-  private readonly ofCallers = new Map<string, number>();
-  private total = 0;
-  private readonly rule: BudgetRule;
-  private readonly evict: (item: Item) => void;
+  readonly #held = new Map<Item, Held>();
+  readonly #ofCallers = new Map<string, number>();
+  #total = 0;
+  readonly #rule: BudgetRule;
+  readonly #evict: (item: Item) => void;
 
   /** `evict` ends what an item stands for; its bytes are free already when it is called. */
   constructor(rule: BudgetRule, evict: (item: Item) => void) {
-    this.rule = rule;
-    this.evict = evict;
+    this.#rule = rule;
+    this.#evict = evict;
   }
 
   /** Counts an item until it is released; false when its caller, or all callers together, hold too much. */
   take(item: Item, { caller, bytes }: Held): boolean {
-    const ofCaller = (this.ofCallers.get(caller) ?? 0) + bytes;
-    if (ofCaller > this.rule.callerBytesMax) return false;
-    while (this.total + bytes > this.rule.totalBytesMax) if (!this.makeRoom(ofCaller)) return false;
-    this.held.set(item, { caller, bytes });
-    this.ofCallers.set(caller, ofCaller);
-    this.total += bytes;
+    const ofCaller = (this.#ofCallers.get(caller) ?? 0) + bytes;
+    if (ofCaller > this.#rule.callerBytesMax) return false;
+    while (this.#total + bytes > this.#rule.totalBytesMax) if (!this.#makeRoom(ofCaller)) return false;
+    this.#held.set(item, { caller, bytes });
+    this.#ofCallers.set(caller, ofCaller);
+    this.#total += bytes;
     return true;
   }
 
   /** Frees the bytes of an item; safe to repeat. */
   release(item: Item): void {
-    const found = this.held.get(item);
+    const found = this.#held.get(item);
     if (found === undefined) return;
-    this.held.delete(item);
-    this.total -= found.bytes;
-    const left = (this.ofCallers.get(found.caller) ?? 0) - found.bytes;
-    if (left > 0) this.ofCallers.set(found.caller, left);
-    else this.ofCallers.delete(found.caller);
+    this.#held.delete(item);
+    this.#total -= found.bytes;
+    const left = (this.#ofCallers.get(found.caller) ?? 0) - found.bytes;
+    if (left > 0) this.#ofCallers.set(found.caller, left);
+    else this.#ofCallers.delete(found.caller);
   }
 
   /** Evicts the oldest item of the caller that holds most; false when no caller holds more than `newcomerBytes`. */
-  private makeRoom(newcomerBytes: number): boolean {
+  #makeRoom(newcomerBytes: number): boolean {
     let [largest, most] = ["", newcomerBytes];
-    for (const [caller, bytes] of this.ofCallers) if (bytes > most) [largest, most] = [caller, bytes];
-    for (const [item, { caller }] of this.held) {
+    for (const [caller, bytes] of this.#ofCallers) if (bytes > most) [largest, most] = [caller, bytes];
+    for (const [item, { caller }] of this.#held) {
       if (caller !== largest) continue;
       this.release(item);
-      this.evict(item);
+      this.#evict(item);
       return true;
     }
     return false;

@@ -42,32 +42,32 @@ const BUCKETS_MAX = 100_000;
  * which the bucket will be empty again; a request is allowed while that is at most `burst` intervals ahead.
  */
 export class RateLimiter {
-  private readonly emptyAt = new Map<string, number>();
+  readonly #emptyAt = new Map<string, number>();
 
   /** Counts one request of `bucket` at `nowMs` (monotonic), or refuses it without counting. */
   take(bucket: string, limit: Limit, nowMs: number): LimitDecision {
     const decision = this.look(bucket, limit, nowMs);
     if (!decision.allowed) return decision;
-    if (this.emptyAt.size >= BUCKETS_MAX) this.forgetEmpty(nowMs);
-    this.emptyAt.set(bucket, Math.max(this.emptyAt.get(bucket) ?? 0, nowMs) + 1000 / limit.perSecond);
+    if (this.#emptyAt.size >= BUCKETS_MAX) this.#forgetEmpty(nowMs);
+    this.#emptyAt.set(bucket, Math.max(this.#emptyAt.get(bucket) ?? 0, nowMs) + 1000 / limit.perSecond);
     return decision;
   }
 
   /** The answer that `take` would give, without counting. */
   look(bucket: string, limit: Limit, nowMs: number): LimitDecision {
     const intervalMs = 1000 / limit.perSecond;
-    const aheadMs = Math.max(this.emptyAt.get(bucket) ?? 0, nowMs) + intervalMs - nowMs;
+    const aheadMs = Math.max(this.#emptyAt.get(bucket) ?? 0, nowMs) + intervalMs - nowMs;
     const allowedMs = limit.burst * intervalMs;
     // The tolerance keeps the rounding of doubles from costing a request.
     return aheadMs > allowedMs + 1e-6 ? { allowed: false, retryAfterMs: aheadMs - allowedMs } : { allowed: true };
   }
 
-  private forgetEmpty(nowMs: number): void {
-    for (const [bucket, emptyAtMs] of this.emptyAt) if (emptyAtMs <= nowMs) this.emptyAt.delete(bucket);
+  #forgetEmpty(nowMs: number): void {
+    for (const [bucket, emptyAtMs] of this.#emptyAt) if (emptyAtMs <= nowMs) this.#emptyAt.delete(bucket);
     // Under a flood of new identities the oldest buckets go: they are the closest to empty.
-    for (const bucket of this.emptyAt.keys()) {
-      if (this.emptyAt.size < BUCKETS_MAX) break;
-      this.emptyAt.delete(bucket);
+    for (const bucket of this.#emptyAt.keys()) {
+      if (this.#emptyAt.size < BUCKETS_MAX) break;
+      this.#emptyAt.delete(bucket);
     }
   }
 }

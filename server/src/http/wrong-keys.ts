@@ -15,23 +15,23 @@ export type LookUp<T> = (key: string, pause: () => Promise<void>) => Promise<T |
  * one guesser shut out a host, or an office, that shares its address.
  */
 export class WrongKeys {
-  private readonly limiter = new RateLimiter();
-  private readonly clock: Clock;
+  readonly #limiter = new RateLimiter();
+  readonly #clock: Clock;
 
   constructor(clock: Clock) {
-    this.clock = clock;
+    this.#clock = clock;
   }
 
   /** The holder of the key; undefined, and counted, when it is absent or wrong. Throws `rate_limited` beyond the limit. */
   async find<T>(key: string | undefined, address: string, lookUp: LookUp<T>): Promise<T | undefined> {
     const bucket = networkOf(address);
     const pause = async () => {
-      const { allowed } = this.limiter.look(bucket, WRONG_KEY_LIMIT, this.clock.monotonicMs());
-      if (!allowed) await this.clock.sleep(WAIT_MS);
+      const { allowed } = this.#limiter.look(bucket, WRONG_KEY_LIMIT, this.#clock.monotonicMs());
+      if (!allowed) await this.#clock.sleep(WAIT_MS);
     };
     const found = key === undefined ? undefined : await lookUp(key, pause);
     if (found !== undefined) return found;
-    const decision = this.limiter.take(bucket, WRONG_KEY_LIMIT, this.clock.monotonicMs());
+    const decision = this.#limiter.take(bucket, WRONG_KEY_LIMIT, this.#clock.monotonicMs());
     if (!decision.allowed) throw rateLimited(1 / WRONG_KEY_LIMIT.perSecond, decision.retryAfterMs);
     return undefined;
   }

@@ -46,32 +46,32 @@ type Door = {
  * what it carries: encryption and the right to come in are between the client and the instance.
  */
 export class PortProxy {
-  private readonly doors = new Map<number, Door>();
-  private readonly sources = new Map<string, number>();
+  readonly #doors = new Map<number, Door>();
+  readonly #sources = new Map<string, number>();
   /** Ports that could not be listened on at the last attempt: each is complained about once. */
-  private readonly refused = new Set<number>();
-  private sent = new Map<string, SentBytes>();
-  private readonly options: PortProxyOptions;
-  private isClosed = false;
+  readonly #refused = new Set<number>();
+  #sent = new Map<string, SentBytes>();
+  readonly #options: PortProxyOptions;
+  #isClosed = false;
 
   constructor(options: PortProxyOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   get portCount(): number {
-    return this.doors.size;
+    return this.#doors.size;
   }
 
   /** Makes the ports that are listened on exactly these. Connections to what a port led to before are cut. */
   sync(wanted: ReadonlyMap<number, ProxyTarget>): void {
-    if (this.isClosed) return;
-    for (const [port, door] of this.doors) if (!isSame(wanted.get(port), door.target)) this.closeDoor(port, door);
-    for (const [port, target] of wanted) if (!this.doors.has(port)) this.openDoor(port, target);
+    if (this.#isClosed) return;
+    for (const [port, door] of this.#doors) if (!isSame(wanted.get(port), door.target)) this.#closeDoor(port, door);
+    for (const [port, target] of wanted) if (!this.#doors.has(port)) this.#openDoor(port, target);
   }
 
   close(): void {
-    this.isClosed = true;
-    for (const [port, door] of this.doors) this.closeDoor(port, door);
+    this.#isClosed = true;
+    for (const [port, door] of this.#doors) this.#closeDoor(port, door);
   }
 
   /**
@@ -79,58 +79,58 @@ export class PortProxy {
    * do not pass a container's network. Bytes into a container are left out, too: nothing proves that it got them.
    */
   takeSentBytes(): readonly SentBytes[] {
-    const all = [...this.sent.values()];
-    this.sent = new Map();
+    const all = [...this.#sent.values()];
+    this.#sent = new Map();
     return all;
   }
 
-  private countSent(instanceId: InstanceId, openedAt: Date): (bytes: number) => void {
+  #countSent(instanceId: InstanceId, openedAt: Date): (bytes: number) => void {
     const key = `${instanceId} ${openedAt.getTime()}`;
     return (bytes) => {
-      const before = this.sent.get(key)?.bytes ?? 0n;
-      this.sent.set(key, { instanceId, openedAt, bytes: before + BigInt(bytes) });
+      const before = this.#sent.get(key)?.bytes ?? 0n;
+      this.#sent.set(key, { instanceId, openedAt, bytes: before + BigInt(bytes) });
     };
   }
 
-  private openDoor(port: number, target: ProxyTarget): void {
+  #openDoor(port: number, target: ProxyTarget): void {
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true });
     const door: Door = { target, server, connections: new Set(), waitingCount: 0 };
-    this.doors.set(port, door);
-    server.on("connection", (socket) => void this.connect(door, socket));
+    this.#doors.set(port, door);
+    server.on("connection", (socket) => void this.#connect(door, socket));
     server.on("error", (error) => {
       const subject = { err: error, port, instance_id: target.instanceId };
-      if (!this.refused.has(port)) this.options.log.warn(subject, "a proxy port cannot be listened on");
-      this.refused.add(port);
+      if (!this.#refused.has(port)) this.#options.log.warn(subject, "a proxy port cannot be listened on");
+      this.#refused.add(port);
       // Another program has the port and may give it back: the next look at the list tries again.
-      if (this.doors.get(port) === door) this.doors.delete(port);
+      if (this.#doors.get(port) === door) this.#doors.delete(port);
     });
-    server.listen(port, this.options.bindHost, () => this.refused.delete(port));
+    server.listen(port, this.#options.bindHost, () => this.#refused.delete(port));
   }
 
-  private closeDoor(port: number, door: Door): void {
-    this.doors.delete(port);
+  #closeDoor(port: number, door: Door): void {
+    this.#doors.delete(port);
     door.server.close();
     for (const socket of door.connections) socket.destroy();
   }
 
-  private async connect(door: Door, socket: Socket): Promise<void> {
+  async #connect(door: Door, socket: Socket): Promise<void> {
     const source = networkOf(socket.remoteAddress ?? "");
     socket.on("error", () => {});
-    if (!this.admit(door, source)) {
+    if (!this.#admit(door, source)) {
       socket.destroy();
       return;
     }
     door.connections.add(socket);
     socket.once("close", () => {
       door.connections.delete(socket);
-      this.leave(source);
+      this.#leave(source);
     });
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     door.waitingCount += 1;
     const { instanceId, service } = door.target;
-    const nowMs = this.options.clock.now().getTime();
+    const nowMs = this.#options.clock.now().getTime();
     const openedAt = new Date(nowMs - (nowMs % OPENED_TOGETHER_MS));
-    const tunnel = await this.options.openTunnel(door.target).finally(() => (door.waitingCount -= 1));
+    const tunnel = await this.#options.openTunnel(door.target).finally(() => (door.waitingCount -= 1));
     if (tunnel === undefined) socket.destroy();
     else if (socket.destroyed || tunnel.readyState !== tunnel.OPEN) {
       socket.destroy();
@@ -139,23 +139,23 @@ export class PortProxy {
       bridge(
         socket,
         tunnel,
-        this.options.clock,
-        service === "jupyter" ? this.countSent(instanceId, openedAt) : undefined,
+        this.#options.clock,
+        service === "jupyter" ? this.#countSent(instanceId, openedAt) : undefined,
       );
   }
 
-  private admit({ connections, waitingCount }: Door, source: string): boolean {
-    const count = this.sources.get(source) ?? 0;
+  #admit({ connections, waitingCount }: Door, source: string): boolean {
+    const count = this.#sources.get(source) ?? 0;
     const isFull = connections.size >= CONNECTIONS_PER_PORT_MAX || waitingCount >= WAITING_PER_PORT_MAX;
     if (isFull || count >= CONNECTIONS_PER_SOURCE_MAX) return false;
-    this.sources.set(source, count + 1);
+    this.#sources.set(source, count + 1);
     return true;
   }
 
-  private leave(source: string): void {
-    const left = (this.sources.get(source) ?? 1) - 1;
-    if (left > 0) this.sources.set(source, left);
-    else this.sources.delete(source);
+  #leave(source: string): void {
+    const left = (this.#sources.get(source) ?? 1) - 1;
+    if (left > 0) this.#sources.set(source, left);
+    else this.#sources.delete(source);
   }
 }
 

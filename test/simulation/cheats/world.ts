@@ -58,13 +58,13 @@ export class CheatsWorld {
   readonly clock: ManualClock;
   readonly stripe: StripeServer;
   readonly admin: TestCaller;
-  private readonly dueMs = new Map<string, number>();
+  readonly #dueMs = new Map<string, number>();
   /** How many requests each key has made, and how often each loop has run: the servers take turns. */
-  private readonly turns = new Map<string, number>();
+  readonly #turns = new Map<string, number>();
   /** Keys that may only read and delete, each with a function that hears of other things done with it. */
   readonly shut = new Map<string, (done: string) => void>();
-  private personCount = 0;
-  private nameCount = 0;
+  #personCount = 0;
+  #nameCount = 0;
 
   /** The lead of the second server's clock. */
   readonly aheadMs: number;
@@ -94,8 +94,8 @@ export class CheatsWorld {
 
   /** A name that no other case of this world has. */
   newName(stem: string): string {
-    this.nameCount += 1;
-    return `${stem}-${this.nameCount}`;
+    this.#nameCount += 1;
+    return `${stem}-${this.#nameCount}`;
   }
 
   nowMs(): number {
@@ -110,16 +110,16 @@ export class CheatsWorld {
     headers: NonNullable<TestCall["headers"]> = {},
   ): Promise<TestAnswer> {
     const call = { method, url: `/api/v0${path}`, secret, headers };
-    const answer = await this.next(secret).call(body === undefined ? call : { ...call, body });
+    const answer = await this.#next(secret).call(body === undefined ? call : { ...call, body });
     const isChange = method !== "GET" && method !== "DELETE";
     if (isChange && answer.status === 200) this.shut.get(secret)?.(`${method} ${path}`);
     return answer;
   }
 
   /** The server whose turn it is. */
-  private next(name: string): TestApp {
-    const turn = this.turns.get(name) ?? 0;
-    this.turns.set(name, turn + 1);
+  #next(name: string): TestApp {
+    const turn = this.#turns.get(name) ?? 0;
+    this.#turns.set(name, turn + 1);
     return this.servers[turn % 2 === 0 ? 0 : 1];
   }
 
@@ -128,9 +128,9 @@ export class CheatsWorld {
     await Promise.all(this.servers.map((server) => server.settled()));
   }
 
-  private async runLoop(name: string): Promise<void> {
+  async #runLoop(name: string): Promise<void> {
     if (OWN_LOOPS.has(name)) for (const server of this.servers) await server.runLoop(name);
-    else await this.next(name).runLoop(name);
+    else await this.#next(name).runLoop(name);
   }
 
   /** A request that must succeed. */
@@ -141,8 +141,8 @@ export class CheatsWorld {
   }
 
   async person(name: string): Promise<Person> {
-    this.personCount += 1;
-    const mailbox = `${name.toLowerCase()}-${this.personCount}@example.com`;
+    this.#personCount += 1;
+    const mailbox = `${name.toLowerCase()}-${this.#personCount}@example.com`;
     const { id, secret } = await aCaller(this.app.env.database, { email: mailbox, username: name.toLowerCase() });
     const shown = { shown: new Map(), shownSpace: new Map() };
     const lists = {
@@ -174,28 +174,28 @@ export class CheatsWorld {
   async pass(cases: readonly Case[], ms: number): Promise<void> {
     for (let leftMs = ms; leftMs > 0; leftMs -= BEAT_MS) {
       const beatMs = this.nowMs() + Math.min(leftMs, BEAT_MS);
-      await this.settleUntil(beatMs, presentHosts(cases));
+      await this.#settleUntil(beatMs, presentHosts(cases));
       this.clock.jump(beatMs - this.nowMs());
       await this.report(presentHosts(cases));
       await this.runLoops();
       await this.match(cases);
       await this.obey(cases);
     }
-    await this.autoscale(cases);
+    await this.#autoscale(cases);
     await this.obey(cases);
   }
 
   /** Goes on towards a moment, and settles runs at the end of their balance, as the server's loop does. */
-  private async settleUntil(untilMs: number, hosts: readonly CheatHost[]): Promise<void> {
+  async #settleUntil(untilMs: number, hosts: readonly CheatHost[]): Promise<void> {
     for (;;) {
-      const due = await this.dueTimes(hosts);
+      const due = await this.#dueTimes(hosts);
       const atMs = Math.max(Math.min(...due.values()), this.nowMs() + LATE_MS);
       if (atMs >= untilMs) return;
       this.clock.jump(atMs - this.nowMs());
       const settled = hosts.filter(({ machineId }) => (due.get(machineId) ?? Infinity) <= atMs);
       await this.report(settled);
-      await this.runLoop("settle-runs");
-      await this.obeyAt(settled);
+      await this.#runLoop("settle-runs");
+      await this.#obeyAt(settled);
     }
   }
 
@@ -208,9 +208,9 @@ export class CheatsWorld {
   async runLoops(): Promise<void> {
     const nowMs = this.nowMs();
     for (const [name, everyMs] of LOOPS) {
-      if ((this.dueMs.get(name) ?? 0) > nowMs) continue;
-      this.dueMs.set(name, nowMs + everyMs);
-      await this.runLoop(name);
+      if ((this.#dueMs.get(name) ?? 0) > nowMs) continue;
+      this.#dueMs.set(name, nowMs + everyMs);
+      await this.#runLoop(name);
     }
   }
 
@@ -219,7 +219,7 @@ export class CheatsWorld {
     const nowMs = this.nowMs();
     const fridayMs = DAY_MS + Math.ceil((nowMs - DAY_MS + 1) / (7 * DAY_MS)) * 7 * DAY_MS;
     await this.sleep(fridayMs - nowMs + MINUTE_MS);
-    for (const name of FRIDAY_LOOPS) await this.runLoop(name);
+    for (const name of FRIDAY_LOOPS) await this.#runLoop(name);
   }
 
   /** Rents for standing requests that an offer matches. */
@@ -244,19 +244,19 @@ export class CheatsWorld {
 
   /** Hosts carry out their orders, as far as they obey, until no new order comes. */
   async obey(cases: readonly Case[]): Promise<void> {
-    await this.obeyAt(presentHosts(cases));
+    await this.#obeyAt(presentHosts(cases));
   }
 
-  private async obeyAt(hosts: readonly CheatHost[]): Promise<void> {
+  async #obeyAt(hosts: readonly CheatHost[]): Promise<void> {
     if (hosts.length === 0) return;
     for (let round = 0; round < ROUNDS_OF_OBEYING_MAX; round += 1) {
-      const digests = await this.digests(hosts);
+      const digests = await this.#digests(hosts);
       const changed = hosts.filter((host) => digests.get(host.machineId) !== host.digest);
       if (changed.length === 0) return;
       for (const host of changed) host.digest = digests.get(host.machineId) ?? "";
       await Promise.all(changed.map((host) => host.synced()));
       await this.report(changed);
-      await this.runLoop("reach-starts");
+      await this.#runLoop("reach-starts");
     }
   }
 
@@ -273,7 +273,7 @@ export class CheatsWorld {
     return audit({ database: this.app.env.database, clock: this.clock }, { isFull: true });
   }
 
-  private async autoscale(cases: readonly Case[]): Promise<void> {
+  async #autoscale(cases: readonly Case[]): Promise<void> {
     const fleets = cases.flatMap((one) => [...one.fleets.values()]).filter(({ deletedMs }) => deletedMs === undefined);
     if (fleets.length === 0) return;
     for (const { endpointId } of fleets) this.app.app.autoscaler.note(asId<EndpointGroupId>(endpointId));
@@ -285,7 +285,7 @@ export class CheatsWorld {
    * or on which something is due at once, as after a dispute. What else has more set aside waits for the beat, and machines
    * that have nothing but that are left out.
    */
-  private async dueTimes(hosts: readonly CheatHost[]): Promise<ReadonlyMap<number, number>> {
+  async #dueTimes(hosts: readonly CheatHost[]): Promise<ReadonlyMap<number, number>> {
     const { rows } = await this.app.env.pool.query<{ id: number; due: Date }>(
       `select i.machine_id as id, min(t.settle_at) as due
        from instances i join instance_tabs t on t.instance_id = i.id join ledger_holds h on h.id = t.hold_id
@@ -297,7 +297,7 @@ export class CheatsWorld {
   }
 
   /** Digests of the instances and volumes of each machine in the database. */
-  private async digests(hosts: readonly CheatHost[]): Promise<ReadonlyMap<number, string>> {
+  async #digests(hosts: readonly CheatHost[]): Promise<ReadonlyMap<number, string>> {
     const { rows } = await this.app.env.pool.query<{ id: number; digest: string }>(
       `select m.id, concat(
          (select string_agg(concat_ws(' ', i.id, i.generation, i.phase, i.desired, i.revision), ',' order by i.id)

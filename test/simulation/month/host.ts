@@ -21,13 +21,13 @@ export class MonthHost extends FakeHost {
   readonly flows: Flow[] = [];
   /** Instances whose images are still on their way: their runs begin later. */
   readonly loading = new Set<number>();
-  private readonly clock: FakeHostOptions["clock"];
+  readonly #clock: FakeHostOptions["clock"];
   /** Starts that are over although nobody has asked for that yet. */
-  private readonly dead = new Set<Run>();
+  readonly #dead = new Set<Run>();
 
   constructor(options: ConstructorParameters<typeof FakeHost>[0]) {
     super(options);
-    this.clock = options.clock;
+    this.#clock = options.clock;
   }
 
   /** Stops all runs at this moment, at which the host's lease ran out. */
@@ -36,24 +36,24 @@ export class MonthHost extends FakeHost {
       const last = run.stretches.at(-1);
       if (last === undefined || last.untilMs !== undefined) continue;
       last.untilMs = atMs;
-      this.dead.add(run);
+      this.#dead.add(run);
     }
   }
 
   override obedience(): ReturnType<FakeHost["obedience"]> {
-    const nowMs = this.clock.now().getTime();
+    const nowMs = this.#clock.now().getTime();
     const asked = super.obedience();
-    const ended = asked.flatMap((seen) => this.endOlder(seen, nowMs));
+    const ended = asked.flatMap((seen) => this.#endOlder(seen, nowMs));
     const told = asked.map((seen) => {
-      const run = this.runOf(seen.instance_id, seen.generation);
-      const isDead = this.dead.has(run);
+      const run = this.#runOf(seen.instance_id, seen.generation);
+      const isDead = this.#dead.has(run);
       const isLoading = seen.state === "running" && this.loading.has(seen.instance_id);
       const isRunning = seen.state === "running" && !isDead && !isLoading;
       const last = run.stretches.at(-1);
       const isOpen = last !== undefined && last.untilMs === undefined;
       if (isRunning && !isOpen) run.stretches.push({ fromMs: nowMs, untilMs: undefined });
       if (!isRunning && isOpen) last.untilMs = nowMs;
-      const counters = { running_ms: ranMs(run, nowMs), ...this.bytesOf(run, nowMs) };
+      const counters = { running_ms: ranMs(run, nowMs), ...this.#bytesOf(run, nowMs) };
       const otherwise = isDead && seen.state === "running" ? STOPPED : isLoading ? PULLING : {};
       return { ...seen, counters, ...otherwise };
     });
@@ -61,18 +61,18 @@ export class MonthHost extends FakeHost {
   }
 
   /** Ends runs that make room for the next one of their instance, and reports their last counters, as agents do. */
-  private endOlder({ instance_id, generation }: Seen, nowMs: number): readonly Seen[] {
+  #endOlder({ instance_id, generation }: Seen, nowMs: number): readonly Seen[] {
     return this.runs.flatMap((run) => {
       const last = run.stretches.at(-1);
       const isOlder = run.instanceId === instance_id && run.generation < generation;
       if (!isOlder || last === undefined || last.untilMs !== undefined) return [];
       last.untilMs = nowMs;
-      const counters = { running_ms: ranMs(run, nowMs), ...this.bytesOf(run, nowMs) };
+      const counters = { running_ms: ranMs(run, nowMs), ...this.#bytesOf(run, nowMs) };
       return [{ instance_id, generation: run.generation, counters, ...ENDED }];
     });
   }
 
-  private runOf(instanceId: number, generation: number): Run {
+  #runOf(instanceId: number, generation: number): Run {
     const known = this.runs.find((run) => run.instanceId === instanceId && run.generation === generation);
     if (known !== undefined) return known;
     const run: Run = { instanceId, generation, stretches: [] };
@@ -80,7 +80,7 @@ export class MonthHost extends FakeHost {
     return run;
   }
 
-  private bytesOf({ instanceId, stretches }: Run, nowMs: number) {
+  #bytesOf({ instanceId, stretches }: Run, nowMs: number) {
     const bytes = { received_bytes: 0, sent_bytes: 0 };
     for (const flow of this.flows.filter((one) => one.instanceId === instanceId)) {
       for (const { fromMs, untilMs = nowMs } of stretches) {

@@ -66,17 +66,17 @@ export class MonthWorld {
   readonly story: Entry[] = [];
   readonly hosts: MonthHost[] = [];
   readonly admin: Person;
-  private app: TestApp;
-  private readonly scope: Scope;
-  private readonly secret: Buffer;
-  private readonly away = new Set<MonthHost>();
-  private readonly dueMs = new Map<string, number>();
+  #app: TestApp;
+  readonly #scope: Scope;
+  readonly #secret: Buffer;
+  readonly #away = new Set<MonthHost>();
+  readonly #dueMs = new Map<string, number>();
 
   private constructor(scope: Scope, parts: { app: TestApp; clock: ManualClock; secret: Buffer; admin: Person }) {
-    this.scope = scope;
-    this.app = parts.app;
+    this.#scope = scope;
+    this.#app = parts.app;
     this.clock = parts.clock;
-    this.secret = parts.secret;
+    this.#secret = parts.secret;
     this.admin = parts.admin;
   }
 
@@ -96,17 +96,17 @@ export class MonthWorld {
     const world = new MonthWorld(scope, { app, clock, secret, admin: { ...admin, name: "Office" } });
     close = async () => {
       for (const host of world.hosts) host.terminate();
-      await world.app.close();
+      await world.#app.close();
     };
     return world;
   }
 
   get pool() {
-    return this.app.env.pool;
+    return this.#app.env.pool;
   }
 
   get complaints(): readonly string[] {
-    return this.app.complaints;
+    return this.#app.complaints;
   }
 
   /** Notes what happened now. */
@@ -115,7 +115,7 @@ export class MonthWorld {
   }
 
   call(call: TestCall): Promise<TestAnswer> {
-    return this.app.call(call);
+    return this.#app.call(call);
   }
 
   /** A request that must succeed; its path is what stands behind `/api`. */
@@ -138,24 +138,24 @@ export class MonthWorld {
   }
 
   async host(owner: Person, gpus: number): Promise<MonthHost> {
-    const { database } = this.app.env;
+    const { database } = this.#app.env;
     const token = await withTransaction(database, this.clock, (tx) =>
       issueAgentToken(tx, { userId: owner.id, name: owner.name, isTrusted: true }),
     );
-    const host = new MonthHost({ origin: this.app.origin, token, clock: this.clock, database, gpus });
+    const host = new MonthHost({ origin: this.#app.origin, token, clock: this.clock, database, gpus });
     this.hosts.push(host);
     await host.connect();
-    await this.app.settled();
+    await this.#app.settled();
     return host;
   }
 
   offersOf(host: MonthHost): Promise<ReadonlyMap<number, number>> {
-    return this.app.offersOf(host);
+    return this.#app.offersOf(host);
   }
 
   /** Hosts carry out their orders now. */
   async obey(): Promise<void> {
-    for (const host of this.present()) await host.obey();
+    for (const host of this.#present()) await host.obey();
   }
 
   /** Lets time pass up to this moment: hosts report, loops run when they are due. */
@@ -167,19 +167,19 @@ export class MonthWorld {
       if (nowMs === endMs) return;
       const beatMs = nowMs - (nowMs % BEAT_MS) + BEAT_MS;
       const nextMs = Math.min(beatMs, endMs);
-      const soonMs = await this.soonDueMs(nowMs);
+      const soonMs = await this.#soonDueMs(nowMs);
       if (soonMs < nextMs) {
         this.clock.jump(soonMs - nowMs);
-        await this.settle();
+        await this.#settle();
       } else {
         this.clock.jump(nextMs - nowMs);
-        await this.beat();
+        await this.#beat();
       }
     }
   }
 
   /** The time at which the next instance is to be settled, if that is soon. */
-  private async soonDueMs(nowMs: number): Promise<number> {
+  async #soonDueMs(nowMs: number): Promise<number> {
     const { rows } = await this.pool.query<{ due_ms: number | null }>(
       `select extract(epoch from min(settle_at))::float8 * 1000 as due_ms from instance_tabs
        where settle_at > $1 and settle_at <= $2`,
@@ -189,24 +189,26 @@ export class MonthWorld {
   }
 
   /** Between two beats: hosts report their counts, runs are settled, and instances that this stops are stopped at once. */
-  private async settle(): Promise<void> {
-    await this.report();
-    if (hasStopped(await this.app.runLoop("settle-runs"))) await this.obey();
+  async #settle(): Promise<void> {
+    await this.#report();
+    if (hasStopped(await this.#app.runLoop("settle-runs"))) await this.obey();
   }
 
-  private async report(): Promise<void> {
-    await Promise.all(this.present().map((host) => host.report(host.obedience(), { volumes: host.obedientVolumes() })));
+  async #report(): Promise<void> {
+    await Promise.all(
+      this.#present().map((host) => host.report(host.obedience(), { volumes: host.obedientVolumes() })),
+    );
   }
 
   /** The loops that are due, after hosts have said what they counted; then hosts do what came of it. */
-  private async beat(): Promise<void> {
-    await this.report();
+  async #beat(): Promise<void> {
+    await this.#report();
     const nowMs = this.clock.now().getTime();
     let isObeyDue = nowMs % OBEY_MS === 0;
     for (const [name, everyMs] of LOOPS) {
-      if ((this.dueMs.get(name) ?? 0) > nowMs) continue;
-      this.dueMs.set(name, nowMs - (nowMs % everyMs) + everyMs);
-      const status = await this.app.runLoop(name);
+      if ((this.#dueMs.get(name) ?? 0) > nowMs) continue;
+      this.#dueMs.set(name, nowMs - (nowMs % everyMs) + everyMs);
+      const status = await this.#app.runLoop(name);
       isObeyDue ||= hasStopped(status);
     }
     if (isObeyDue) await this.obey();
@@ -214,7 +216,7 @@ export class MonthWorld {
 
   /** Runs one loop now. */
   runLoop(name: string): Promise<unknown> {
-    return this.app.runLoop(name);
+    return this.#app.runLoop(name);
   }
 
   /** A host loses its line for so long; what it runs it stops when its lease is over. */
@@ -222,28 +224,28 @@ export class MonthWorld {
     await host.report(host.obedience(), { volumes: host.obedientVolumes() });
     const fromMs = this.clock.now().getTime();
     await host.disconnect();
-    this.away.add(host);
+    this.#away.add(host);
     await this.until(until);
     host.stopAll(Math.min(fromMs + leaseMs, this.clock.now().getTime()));
     await host.connect();
-    this.away.delete(host);
+    this.#away.delete(host);
     await this.obey();
     return { fromMs, untilMs: this.clock.now().getTime() };
   }
 
   /** The server goes down at once and another takes its place: agents connect again within their leases. */
   async restart(ms: number): Promise<void> {
-    const { env } = this.app;
-    await this.app.close();
+    const { env } = this.#app;
+    await this.#app.close();
     this.clock.jump(ms);
-    this.app = await testApp(this.scope, { env, clock: this.clock, secret: this.secret });
+    this.#app = await testApp(this.#scope, { env, clock: this.clock, secret: this.#secret });
     await withTransaction(env.database, this.clock, (tx) => disconnectUnowned(tx, new Date(tx.now.getTime() + 1)));
-    for (const host of this.hosts) await host.connectTo(this.app.origin);
+    for (const host of this.hosts) await host.connectTo(this.#app.origin);
     await this.obey();
   }
 
-  private present(): readonly MonthHost[] {
-    return this.hosts.filter((host) => !this.away.has(host));
+  #present(): readonly MonthHost[] {
+    return this.hosts.filter((host) => !this.#away.has(host));
   }
 }
 

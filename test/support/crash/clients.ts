@@ -48,16 +48,16 @@ type Request = {
 export class CrashClients {
   readonly asked: Asked[] = [];
   readonly users: readonly Account[];
-  private readonly world: CrashWorld;
-  private readonly random: () => number;
-  private count = 0;
-  private isStopped = false;
-  private isAbandoned = false;
-  private loops: readonly Promise<void>[] = [];
+  readonly #world: CrashWorld;
+  readonly #random: () => number;
+  #count = 0;
+  #isStopped = false;
+  #isAbandoned = false;
+  #loops: readonly Promise<void>[] = [];
 
   private constructor(world: CrashWorld, random: () => number, users: readonly Account[]) {
-    this.world = world;
-    this.random = random;
+    this.#world = world;
+    this.#random = random;
     this.users = users;
   }
 
@@ -75,21 +75,21 @@ export class CrashClients {
   }
 
   begin(): void {
-    this.isStopped = false;
-    this.loops = this.users.flatMap((user) => Array.from({ length: CLIENTS_PER_USER }, () => this.loop(user)));
+    this.#isStopped = false;
+    this.#loops = this.users.flatMap((user) => Array.from({ length: CLIENTS_PER_USER }, () => this.#loop(user)));
   }
 
   /** Ends all clients, even those that still wait for an answer. */
   async abandon(): Promise<void> {
-    this.isAbandoned = true;
-    this.isStopped = true;
-    await Promise.allSettled(this.loops);
+    this.#isAbandoned = true;
+    this.#isStopped = true;
+    await Promise.allSettled(this.#loops);
   }
 
   /** Waits until each client has the answer it asked for. */
   async stop(): Promise<void> {
-    this.isStopped = true;
-    await Promise.all(this.loops);
+    this.#isStopped = true;
+    await Promise.all(this.#loops);
   }
 
   acknowledged(): number {
@@ -103,49 +103,49 @@ export class CrashClients {
   /** Destroys all instances and volumes of all users. */
   async destroyAll(): Promise<void> {
     for (const user of this.users) {
-      for (const id of this.instancesOf(user)) await this.destroy(user, id);
-      for (const id of this.volumesOf(user)) await this.deleteVolume(user, id);
+      for (const id of this.#instancesOf(user)) await this.#destroy(user, id);
+      for (const id of this.#volumesOf(user)) await this.#deleteVolume(user, id);
     }
   }
 
-  private async loop(user: Account): Promise<void> {
-    while (!this.isStopped) {
-      await this.act(user);
-      await delay(PAUSE_MS * this.random());
+  async #loop(user: Account): Promise<void> {
+    while (!this.#isStopped) {
+      await this.#act(user);
+      await delay(PAUSE_MS * this.#random());
     }
   }
 
-  private async act(user: Account): Promise<void> {
-    const own = this.instancesOf(user);
-    const [dice, one] = [this.random(), this.pick(own)];
-    if (dice < 0.3 && own.length < INSTANCES_MAX) return this.rent(user);
-    if (dice < 0.42 && one !== undefined) return this.setState(user, one, "stopped");
-    if (dice < 0.56 && one !== undefined) return this.setState(user, one, "running");
-    if (dice < 0.64 && one !== undefined) return this.destroy(user, one);
-    if (dice < 0.74 && one !== undefined) return this.bid(user, one);
-    if (dice < 0.82) return this.transfer(user);
-    if (dice < 0.88) return this.grant(user);
-    if (dice < 0.92 && user.email.startsWith("capped")) return this.cap(user);
-    return this.useVolume(user);
+  async #act(user: Account): Promise<void> {
+    const own = this.#instancesOf(user);
+    const [dice, one] = [this.#random(), this.#pick(own)];
+    if (dice < 0.3 && own.length < INSTANCES_MAX) return this.#rent(user);
+    if (dice < 0.42 && one !== undefined) return this.#setState(user, one, "stopped");
+    if (dice < 0.56 && one !== undefined) return this.#setState(user, one, "running");
+    if (dice < 0.64 && one !== undefined) return this.#destroy(user, one);
+    if (dice < 0.74 && one !== undefined) return this.#bid(user, one);
+    if (dice < 0.82) return this.#transfer(user);
+    if (dice < 0.88) return this.#grant(user);
+    if (dice < 0.92 && user.email.startsWith("capped")) return this.#cap(user);
+    return this.#useVolume(user);
   }
 
-  private async rent(user: Account): Promise<void> {
-    const found = await this.search(user, "/api/v0/bundles/", { limit: 64, num_gpus: { lte: 2 } });
-    const offer = this.pick(found);
+  async #rent(user: Account): Promise<void> {
+    const found = await this.#search(user, "/api/v0/bundles/", { limit: 64, num_gpus: { lte: 2 } });
+    const offer = this.#pick(found);
     if (offer === undefined) return;
-    const price = this.random() < 0.5 ? {} : { price: this.bidPrice() };
+    const price = this.#random() < 0.5 ? {} : { price: this.#bidPrice() };
     const body = { image: "alpine", disk: 8, ...price };
-    await this.ask({ what: "rent", user, method: "PUT", path: `/api/v0/asks/${offer}/`, body });
+    await this.#ask({ what: "rent", user, method: "PUT", path: `/api/v0/asks/${offer}/`, body });
   }
 
   /** Rents GPUs of this machine on demand as soon as they are offered; returns the instance. */
   async rentOf(user: Account, machineId: number): Promise<number> {
     const query = { limit: 64, machine_id: { eq: machineId }, num_gpus: { lte: 1 } };
     return until(`a rental of machine ${machineId}`, async () => {
-      const [offer] = await this.search(user, "/api/v0/bundles/", query);
+      const [offer] = await this.#search(user, "/api/v0/bundles/", query);
       if (offer === undefined) return undefined;
       const body = { image: "alpine", disk: 8 };
-      const { status, id } = await this.ask({
+      const { status, id } = await this.#ask({
         what: "rent",
         user,
         method: "PUT",
@@ -156,60 +156,60 @@ export class CrashClients {
     });
   }
 
-  private async setState(user: Account, id: number, state: "running" | "stopped"): Promise<void> {
+  async #setState(user: Account, id: number, state: "running" | "stopped"): Promise<void> {
     const what = state === "running" ? "start" : "stop";
-    await this.ask({ what, user, method: "PUT", path: `/api/v0/instances/${id}/`, body: { state }, id });
+    await this.#ask({ what, user, method: "PUT", path: `/api/v0/instances/${id}/`, body: { state }, id });
   }
 
-  private async destroy(user: Account, id: number): Promise<void> {
-    await this.ask({ what: "destroy", user, method: "DELETE", path: `/api/v0/instances/${id}/`, id });
+  async #destroy(user: Account, id: number): Promise<void> {
+    await this.#ask({ what: "destroy", user, method: "DELETE", path: `/api/v0/instances/${id}/`, id });
   }
 
-  private async bid(user: Account, id: number): Promise<void> {
-    const body = { client_id: "me", price: this.bidPrice() };
-    await this.ask({ what: "bid", user, method: "PUT", path: `/api/v0/instances/bid_price/${id}/`, body, id });
+  async #bid(user: Account, id: number): Promise<void> {
+    const body = { client_id: "me", price: this.#bidPrice() };
+    await this.#ask({ what: "bid", user, method: "PUT", path: `/api/v0/instances/bid_price/${id}/`, body, id });
   }
 
-  private async transfer(user: Account): Promise<void> {
-    const payee = this.pick(this.users.filter((other) => other !== user));
+  async #transfer(user: Account): Promise<void> {
+    const payee = this.#pick(this.users.filter((other) => other !== user));
     if (payee === undefined) return;
-    const cents = 1 + Math.floor(this.random() * 200);
+    const cents = 1 + Math.floor(this.#random() * 200);
     const body = { recipient: payee.email, amount: cents / 100 };
     const path = "/api/v0/commands/transfer_credit/";
-    await this.ask({ what: "transfer", user, method: "PUT", path, body, payee, cents });
+    await this.#ask({ what: "transfer", user, method: "PUT", path, body, payee, cents });
   }
 
-  private async grant(payee: Account): Promise<void> {
-    const cents = 100 + Math.floor(this.random() * 400);
+  async #grant(payee: Account): Promise<void> {
+    const cents = 100 + Math.floor(this.#random() * 400);
     const body = { email: payee.email, amount: cents / 100 };
     const given = { user: payee, payee, cents, isAdmins: true } as const;
-    await this.ask({ what: "grant", method: "POST", path: "/api/v0/admin/credit/", body, ...given });
+    await this.#ask({ what: "grant", method: "POST", path: "/api/v0/admin/credit/", body, ...given });
   }
 
   /** Sets a cap, mostly above the spending, at times below: instances are then stopped, or not let in. */
-  private async cap(user: Account): Promise<void> {
-    const limit = this.random() < 0.3 ? 1 + Math.floor(this.random() * 40) : 5_000;
+  async #cap(user: Account): Promise<void> {
+    const limit = this.#random() < 0.3 ? 1 + Math.floor(this.#random() * 40) : 5_000;
     const body = { scope: "account", period: "day", limit };
-    await this.ask({ what: "cap", user, method: "PUT", path: "/api/v0/caps/", body });
+    await this.#ask({ what: "cap", user, method: "PUT", path: "/api/v0/caps/", body });
   }
 
-  private async useVolume(user: Account): Promise<void> {
-    const own = this.volumesOf(user);
-    const one = this.pick(own);
-    if (one !== undefined && (own.length >= VOLUMES_MAX || this.random() < 0.4)) return this.deleteVolume(user, one);
-    const id = this.pick(await this.search(user, "/api/v0/volumes/search/", { limit: 64 }));
+  async #useVolume(user: Account): Promise<void> {
+    const own = this.#volumesOf(user);
+    const one = this.#pick(own);
+    if (one !== undefined && (own.length >= VOLUMES_MAX || this.#random() < 0.4)) return this.#deleteVolume(user, one);
+    const id = this.#pick(await this.#search(user, "/api/v0/volumes/search/", { limit: 64 }));
     if (id === undefined) return;
-    await this.ask({ what: "volume", user, method: "PUT", path: "/api/v0/volumes/", body: { id, size: 5 } });
+    await this.#ask({ what: "volume", user, method: "PUT", path: "/api/v0/volumes/", body: { id, size: 5 } });
   }
 
-  private async deleteVolume(user: Account, id: number): Promise<void> {
-    await this.ask({ what: "delete volume", user, method: "DELETE", path: "/api/v0/volumes/", body: { id }, id });
+  async #deleteVolume(user: Account, id: number): Promise<void> {
+    await this.#ask({ what: "delete volume", user, method: "DELETE", path: "/api/v0/volumes/", body: { id }, id });
   }
 
   /** Offers of a moment ago; none while no server answers. */
-  private async search(user: Account, path: string, body: object): Promise<readonly number[]> {
-    const answer = await this.world
-      .any(this.random)
+  async #search(user: Account, path: string, body: object): Promise<readonly number[]> {
+    const answer = await this.#world
+      .any(this.#random)
       .call("POST", path, { key: user.key, body })
       .catch(() => undefined);
     if (answer === undefined || answer.status >= 500) return [];
@@ -217,19 +217,10 @@ export class CrashClients {
     return answer.body.offers.map(({ id }: { readonly id: number }) => id);
   }
 
-  private async ask({
-    what,
-    user,
-    method,
-    path,
-    body,
-    isAdmins = false,
-    cents = 0,
-    ...about
-  }: Request): Promise<Asked> {
-    const key = `${what} ${(this.count += 1)}`;
+  async #ask({ what, user, method, path, body, isAdmins = false, cents = 0, ...about }: Request): Promise<Asked> {
+    const key = `${what} ${(this.#count += 1)}`;
     const sentAtMs = systemClock.now().getTime();
-    const answer = await this.untilAnswered(key, method, path, { body, isAdmins, user });
+    const answer = await this.#untilAnswered(key, method, path, { body, isAdmins, user });
     // A bid that does not run at once is answered by an error that names the instance it made.
     const status = answer.body?.error === "bid_too_low" ? 200 : answer.status;
     const id = about.id ?? Number(answer.body?.new_contract ?? answer.body?.id ?? 0);
@@ -239,15 +230,15 @@ export class CrashClients {
     return asked;
   }
 
-  private async untilAnswered(
+  async #untilAnswered(
     key: string,
     method: string,
     path: string,
     { body, isAdmins, user }: { readonly body: object | undefined; readonly isAdmins: boolean; readonly user: Account },
   ): Promise<Answer> {
-    while (!this.isAbandoned) {
+    while (!this.#isAbandoned) {
       // The key is the same at all servers: the client need not know which one carried the request out before it died.
-      const berth = this.world.any(this.random);
+      const berth = this.#world.any(this.#random);
       const call = { key: isAdmins ? berth.adminKey : user.key, body, headers: { "idempotency-key": key } };
       const answer = await berth.call(method, path, call).catch(() => undefined);
       if (answer !== undefined && answer.status < 500) return answer;
@@ -256,24 +247,24 @@ export class CrashClients {
     throw new Error(`${key} was never answered`);
   }
 
-  private instancesOf(user: Account): readonly number[] {
-    return this.left(user, "rent", "destroy");
+  #instancesOf(user: Account): readonly number[] {
+    return this.#left(user, "rent", "destroy");
   }
 
-  private volumesOf(user: Account): readonly number[] {
-    return this.left(user, "volume", "delete volume");
+  #volumesOf(user: Account): readonly number[] {
+    return this.#left(user, "volume", "delete volume");
   }
 
-  private left(user: Account, made: What, ended: What): readonly number[] {
+  #left(user: Account, made: What, ended: What): readonly number[] {
     const gone = new Set(this.done(ended).map(({ id }) => id));
     return this.done(made).flatMap((one) => (one.user === user && !gone.has(one.id) ? [one.id] : []));
   }
 
-  private bidPrice(): number {
-    return 6 + Math.floor(this.random() * 2_400) / 100;
+  #bidPrice(): number {
+    return 6 + Math.floor(this.#random() * 2_400) / 100;
   }
 
-  private pick<T>(list: readonly T[]): T | undefined {
-    return list[Math.floor(this.random() * list.length)];
+  #pick<T>(list: readonly T[]): T | undefined {
+    return list[Math.floor(this.#random() * list.length)];
   }
 }

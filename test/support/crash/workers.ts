@@ -19,68 +19,68 @@ type Program = { readonly key: string; readonly worker: RunningWorker; freeAtMs:
 export class CrashWorkers {
   /** How often each request was done, by its id. */
   readonly doneCounts = new Map<string, number>();
-  private readonly world: CrashWorld;
-  private readonly backend: Server;
-  private readonly backendUrl: string;
-  private readonly programs = new Map<string, Program>();
-  private readonly ending = new Set<Promise<unknown>>();
-  private isClosed = false;
-  private looking: Promise<void> = Promise.resolve();
+  readonly #world: CrashWorld;
+  readonly #backend: Server;
+  readonly #backendUrl: string;
+  readonly #programs = new Map<string, Program>();
+  readonly #ending = new Set<Promise<unknown>>();
+  #isClosed = false;
+  #looking: Promise<void> = Promise.resolve();
 
   private constructor(world: CrashWorld, backend: Server) {
-    this.world = world;
-    this.backend = backend;
+    this.#world = world;
+    this.#backend = backend;
     const { port } = backend.address() as AddressInfo;
-    this.backendUrl = `http://127.0.0.1:${port}`;
+    this.#backendUrl = `http://127.0.0.1:${port}`;
   }
 
   static async open(world: CrashWorld): Promise<CrashWorkers> {
     const backend = createServer().listen(0, "127.0.0.1");
     await once(backend, "listening");
     const workers = new CrashWorkers(world, backend);
-    backend.on("request", (request, response) => void workers.serve(request, response));
-    workers.looking = workers.keepLooking();
+    backend.on("request", (request, response) => void workers.#serve(request, response));
+    workers.#looking = workers.#keepLooking();
     return workers;
   }
 
   async close(): Promise<void> {
-    this.isClosed = true;
-    await this.looking;
-    for (const key of this.programs.keys()) this.end(key);
-    await Promise.all(this.ending);
-    this.backend.closeAllConnections();
-    await new Promise((resolve) => this.backend.close(resolve));
+    this.#isClosed = true;
+    await this.#looking;
+    for (const key of this.#programs.keys()) this.#end(key);
+    await Promise.all(this.#ending);
+    this.#backend.closeAllConnections();
+    await new Promise((resolve) => this.#backend.close(resolve));
   }
 
-  private async keepLooking(): Promise<void> {
-    for (; !this.isClosed; await delay(LOOK_EVERY_MS)) {
-      const running = new Map(this.world.running().map((one) => [keyOf(one), one]));
-      for (const key of this.programs.keys()) if (!running.has(key)) this.end(key);
-      for (const [key, container] of running) if (!this.programs.has(key)) await this.begin(key, container);
+  async #keepLooking(): Promise<void> {
+    for (; !this.#isClosed; await delay(LOOK_EVERY_MS)) {
+      const running = new Map(this.#world.running().map((one) => [keyOf(one), one]));
+      for (const key of this.#programs.keys()) if (!running.has(key)) this.#end(key);
+      for (const [key, container] of running) if (!this.#programs.has(key)) await this.#begin(key, container);
     }
   }
 
-  private async begin(key: string, { spec }: RunningContainer): Promise<void> {
+  async #begin(key: string, { spec }: RunningContainer): Promise<void> {
     const [binding] = spec.ports;
     if (binding === undefined) return;
     const port = String(binding.hostPort);
     // A container has no network of its own here: its program listens at the port from which a host would forward
     // requests. By default it would take the next port too, which may be another worker's; sessions, which need that
     // port, are not used.
-    const taken = new URL(this.backendUrl).port;
+    const taken = new URL(this.#backendUrl).port;
     const own = {
       ...{ WORKER_PORT: port, WORKER_HTTP_PORT: taken },
-      ...{ [`VAST_TCP_PORT_${port}`]: port, REPORT_ADDR: this.world.berth.url },
+      ...{ [`VAST_TCP_PORT_${port}`]: port, REPORT_ADDR: this.#world.berth.url },
     };
     try {
       const worker = await startWorker({
-        ...{ backendUrl: `${this.backendUrl}/${key}`, routes: ["/work"], healthPath: "/health" },
+        ...{ backendUrl: `${this.#backendUrl}/${key}`, routes: ["/work"], healthPath: "/health" },
         ...{ benchmark: { perf: UNITS_PER_SECOND }, maxQueueSeconds: MAX_QUEUE_S, atOnce: 1 },
         calculateLoad: ({ cost }) => cost,
         environment: { ...Object.fromEntries(spec.env), ...own },
         ...{ certificate: undefined, clock: systemClock, newId: () => crypto.randomUUID(), log: () => {} },
       });
-      this.programs.set(key, { key, worker, freeAtMs: 0 });
+      this.#programs.set(key, { key, worker, freeAtMs: 0 });
     } catch (error) {
       // The program before it has not left the port yet: the next look starts this one.
       if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
@@ -88,25 +88,25 @@ export class CrashWorkers {
   }
 
   /** Ends a program at once, with its open requests: a container does not ask before it ends. */
-  private end(key: string): void {
-    const program = this.programs.get(key);
-    this.programs.delete(key);
+  #end(key: string): void {
+    const program = this.#programs.get(key);
+    this.#programs.delete(key);
     if (program === undefined) return;
-    const ended = program.worker.drain(0).finally(() => this.ending.delete(ended));
-    this.ending.add(ended);
+    const ended = program.worker.drain(0).finally(() => this.#ending.delete(ended));
+    this.#ending.add(ended);
   }
 
-  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [, key = "", route] = (request.url ?? "").split("/");
     if (route === "health") return void response.end("ok");
     const { id, units } = JSON.parse(await text(request)) as { readonly id: string; readonly units: number };
-    const program = this.programs.get(key);
+    const program = this.#programs.get(key);
     const nowMs = performance.now();
     const endMs = Math.max(program?.freeAtMs ?? nowMs, nowMs) + (units / UNITS_PER_SECOND) * 1_000;
     if (program !== undefined) program.freeAtMs = endMs;
     await delay(endMs - nowMs);
     // The program has ended meanwhile.
-    if (this.programs.get(key) !== program) return void response.destroy();
+    if (this.#programs.get(key) !== program) return void response.destroy();
     const count = (this.doneCounts.get(id) ?? 0) + 1;
     this.doneCounts.set(id, count);
     const worker = Number(/^berth-(\d+)/.exec(key)?.[1]);

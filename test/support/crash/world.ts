@@ -79,20 +79,20 @@ export class CrashWorld {
   readonly servers: Server[] = [];
   readonly racks: Rack[] = [];
   /** The PostgreSQL that several servers share; undefined where the only server has one of its own. */
-  private readonly shared: Shared | undefined;
+  readonly #shared: Shared | undefined;
 
   private constructor(shared: Shared | undefined) {
-    this.shared = shared;
+    this.#shared = shared;
   }
 
   /** With several servers, agents know all of them: they join at the first one and go to any that is alive. */
   static async open(serverCount = 1): Promise<CrashWorld> {
     const world = new CrashWorld(serverCount > 1 ? await openPostgres() : undefined);
     try {
-      while (world.servers.length < serverCount) await world.addServer();
-      for (let number = 1; number <= RACKS; number += 1) world.racks.push(await world.addRack(number));
-      await world.untilLinked();
-      await world.priceMachines();
+      while (world.servers.length < serverCount) await world.#addServer();
+      for (let number = 1; number <= RACKS; number += 1) world.racks.push(await world.#addRack(number));
+      await world.#untilLinked();
+      await world.#priceMachines();
       return world;
     } catch (error) {
       await world.close();
@@ -112,24 +112,24 @@ export class CrashWorld {
     return this.servers[Math.floor(random() * this.servers.length)]?.berth ?? this.berth;
   }
 
-  private async addServer(): Promise<void> {
+  async #addServer(): Promise<void> {
     const port = await freePort();
     const dataDir = await aDataDir();
-    if (this.shared === undefined) await copyFreshData(dataDir);
+    if (this.#shared === undefined) await copyFreshData(dataDir);
     const [first] = this.servers;
     if (first !== undefined) await copyFile(path.join(first.berth.dataDir, "secret"), path.join(dataDir, "secret"));
-    const shared = this.shared === undefined ? {} : { databaseUrl: this.shared.postgres.connectionString };
-    const addresses = this.shared === undefined ? {} : { BERTH_AGENT_URLS: `http://127.0.0.1:${port}` };
+    const shared = this.#shared === undefined ? {} : { databaseUrl: this.#shared.postgres.connectionString };
+    const addresses = this.#shared === undefined ? {} : { BERTH_AGENT_URLS: `http://127.0.0.1:${port}` };
     const options = { port, dataDir, ...shared, args: ["--no-agent"], env: { ...SETTINGS, ...addresses } };
     const given = first === undefined ? options : { ...options, adminKey: first.berth.adminKey };
     this.servers.push({ berth: await startBerth(given), options: given, isUp: true });
   }
 
-  private async untilLinked(): Promise<void> {
+  async #untilLinked(): Promise<void> {
     await until("the hosts to be connected", () => this.racks.every((rack) => hostsOf(rack).every(isLinked)));
   }
 
-  private async addRack(number: number): Promise<Rack> {
+  async #addRack(number: number): Promise<Rack> {
     const owner = await this.anAccount(`host${number}@example.com`, 0);
     const stateDir = path.join(this.berth.dataDir, "racks", String(number));
     await mkdir(stateDir, { recursive: true });
@@ -149,7 +149,7 @@ export class CrashWorld {
     return { id: made.id, email, key: made.api_key, keyId: made.key_id };
   }
 
-  private async priceMachines(): Promise<void> {
+  async #priceMachines(): Promise<void> {
     for (const { id, host_id: hostId } of await this.berth.sql("select id, host_id from machines order by id")) {
       const owner = this.racks.find((rack) => rack.owner.id === hostId)?.owner;
       const body = { machine: id, ...PRICES, min_chunk: 1, vol_size: 200 };
@@ -180,24 +180,24 @@ export class CrashWorld {
     switch (kill) {
       case "server":
         // One of several servers stays away for a moment, in which the others do its work.
-        return this.crashServers(this.drawServers(random), this.servers.length === 1 ? 0 : DOWN_MAX_MS * random());
+        return this.#crashServers(this.#drawServers(random), this.servers.length === 1 ? 0 : DOWN_MAX_MS * random());
       case "absence":
-        await this.crashServers(this.servers, ABSENCE_MS);
+        await this.#crashServers(this.servers, ABSENCE_MS);
         return kill;
       case "server and agents": {
-        const doomed = this.drawServers(random);
+        const doomed = this.#drawServers(random);
         await Promise.all([...doomed.map((server) => killServer(server)), killAgents(rack)]);
         rack.child = startAgents(rack);
         await Promise.all(doomed.map((server) => restartServer(server)));
-        return `${this.namesOf(doomed)} and agents of rack ${number + 1}`;
+        return `${this.#namesOf(doomed)} and agents of rack ${number + 1}`;
       }
       case "postmaster":
-        await this.killPostmaster();
-        await this.untilReady();
+        await this.#killPostmaster();
+        await this.#untilReady();
         return kill;
       case "backend": {
-        const name = await this.killBackend(random);
-        await this.untilReady();
+        const name = await this.#killBackend(random);
+        await this.#untilReady();
         return `backend (${name})`;
       }
       case "agents":
@@ -214,40 +214,40 @@ export class CrashWorld {
   }
 
   /** Servers to kill: the only one, or mostly one of several, and now and then all at once. */
-  private drawServers(random: () => number): readonly Server[] {
+  #drawServers(random: () => number): readonly Server[] {
     if (this.servers.length === 1 || random() < ALL_AT_ONCE) return this.servers;
     return [this.servers[Math.floor(random() * this.servers.length)]!];
   }
 
-  private async crashServers(doomed: readonly Server[], downMs: number): Promise<string> {
+  async #crashServers(doomed: readonly Server[], downMs: number): Promise<string> {
     await Promise.all(doomed.map((server) => killServer(server)));
     await delay(downMs);
     await Promise.all(doomed.map((server) => restartServer(server)));
-    return this.namesOf(doomed);
+    return this.#namesOf(doomed);
   }
 
-  private namesOf(doomed: readonly Server[]): string {
+  #namesOf(doomed: readonly Server[]): string {
     if (this.servers.length === 1) return "server";
     const numbers = doomed.map((server) => this.servers.indexOf(server) + 1);
     return numbers.length === 1 ? `server ${numbers[0]}` : `servers ${numbers.join(" and ")}`;
   }
 
-  private async postgresPid(): Promise<number> {
-    const [found] = this.shared === undefined ? [] : await childrenOf(process.pid, this.shared.dataDir);
+  async #postgresPid(): Promise<number> {
+    const [found] = this.#shared === undefined ? [] : await childrenOf(process.pid, this.#shared.dataDir);
     return found ?? this.berth.postgresPid();
   }
 
   /** Returns when the server, which lives on, has started PostgreSQL again. */
-  private async killPostmaster(): Promise<void> {
-    const before = await this.postgresPid();
+  async #killPostmaster(): Promise<void> {
+    const before = await this.#postgresPid();
     process.kill(before, "SIGKILL");
-    const isAgain = async () => (await this.postgresPid()) !== before;
+    const isAgain = async () => (await this.#postgresPid()) !== before;
     await until("PostgreSQL to be started again", isAgain);
   }
 
   /** Returns when the postmaster has noticed the death, and begun to start all its processes again. */
-  private async killBackend(random: () => number): Promise<string> {
-    const postmaster = await this.postgresPid();
+  async #killBackend(random: () => number): Promise<string> {
+    const postmaster = await this.#postgresPid();
     const children = await until("a process of PostgreSQL", async () => {
       const pids = await childrenOf(postmaster);
       return pids.length > 0 && pids;
@@ -267,16 +267,16 @@ export class CrashWorld {
       .replace(/^postgres: /, "");
   }
 
-  private async untilReady(): Promise<void> {
+  async #untilReady(): Promise<void> {
     await Promise.all(this.servers.map(({ berth }) => untilReady(berth)));
   }
 
   async close(): Promise<void> {
     await Promise.all(this.racks.map((rack) => killAgents(rack)));
     await Promise.all(this.servers.map(({ berth }) => berth.stop()));
-    await this.shared?.postgres.stop();
+    await this.#shared?.postgres.stop();
     const directories = this.servers.map(({ berth }) => berth.dataDir);
-    for (const directory of [...directories, this.shared?.dataDir ?? []].flat()) await removeDataDir(directory);
+    for (const directory of [...directories, this.#shared?.dataDir ?? []].flat()) await removeDataDir(directory);
   }
 }
 

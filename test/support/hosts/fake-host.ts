@@ -64,21 +64,21 @@ export class FakeHost {
   /** The last desired set of this connection. */
   desired: Desired | undefined;
   closeCode: number | undefined;
-  private wasPinged = false;
+  #wasPinged = false;
   /** The proof that the last welcome gave it to show next time. A test that sets it simulates a copy or a loss. */
   proof = "";
-  private options: FakeHostOptions;
-  private readonly hostKey: string;
-  private socket: WebSocket | undefined;
-  private sequence = 0;
-  private acknowledged = 0;
+  #options: FakeHostOptions;
+  readonly #hostKey: string;
+  #socket: WebSocket | undefined;
+  #sequence = 0;
+  #acknowledged = 0;
   /** Running time by instance and generation. */
-  private readonly meters = new Map<string, { ms: number; sinceMs: number | undefined }>();
+  readonly #meters = new Map<string, { ms: number; sinceMs: number | undefined }>();
 
   constructor(options: Pick<FakeHostOptions, "origin" | "token" | "clock" | "database"> & Partial<FakeHostOptions>) {
-    this.options = { gpus: 2, gpuName: "RTX 4090", facts: {}, hostKey: randomUUID(), ...options };
-    const { gpus, gpuName, hostKey } = this.options;
-    this.hostKey = hostKey;
+    this.#options = { gpus: 2, gpuName: "RTX 4090", facts: {}, hostKey: randomUUID(), ...options };
+    const { gpus, gpuName, hostKey } = this.#options;
+    this.#hostKey = hostKey;
     this.gpus = Array.from({ length: gpus }, (_, index) => aGpu(index, { name: gpuName }));
   }
 
@@ -87,12 +87,12 @@ export class FakeHost {
       kind: "hello",
       protocol_version: 2,
       agent_version: "test",
-      host_key: this.hostKey,
+      host_key: this.#hostKey,
       boot_id: "boot",
-      fingerprint: this.options.fingerprint ?? "fingerprint",
+      fingerprint: this.#options.fingerprint ?? "fingerprint",
       session_proof: this.proof,
       engine: { kind: "simulated", version: "1" },
-      machine: { ...FACTS, cpu_cores: 16, disk_bytes: 1_000_000_000_000, ...this.options.facts },
+      machine: { ...FACTS, cpu_cores: 16, disk_bytes: 1_000_000_000_000, ...this.#options.facts },
       gpus: [...this.gpus],
       ...overrides,
     };
@@ -102,33 +102,33 @@ export class FakeHost {
   async connect(overrides: Partial<Hello> = {}): Promise<void> {
     await this.open();
     this.sendText(JSON.stringify(this.hello(overrides)));
-    await this.wait("a desired set", () => {
+    await this.#wait("a desired set", () => {
       const refusal = this.received.find((message) => message.kind === "refuse");
       if (refusal?.kind === "refuse") throw new Error(`refused: ${refusal.code}`);
-      if (this.desired === undefined) this.refuseClosed();
+      if (this.desired === undefined) this.#refuseClosed();
       return this.desired !== undefined;
     });
   }
 
   /** Connects to a server that took the place of the one that the host knew. */
   async connectTo(origin: string): Promise<void> {
-    this.options = { ...this.options, origin };
+    this.#options = { ...this.#options, origin };
     await this.connect();
   }
 
   /** Opens the socket and says nothing. */
   async open(): Promise<void> {
-    const { origin, token } = this.options;
+    const { origin, token } = this.#options;
     const socket = new WebSocket(`ws://${origin}/agent`, {
       headers: { authorization: `Bearer ${token}` },
-      autoPong: this.options.answersPings ?? true,
+      autoPong: this.#options.answersPings ?? true,
     });
-    this.socket = socket;
-    this.sequence = 0;
-    this.acknowledged = 0;
+    this.#socket = socket;
+    this.#sequence = 0;
+    this.#acknowledged = 0;
     this.desired = undefined;
     this.closeCode = undefined;
-    this.wasPinged = false;
+    this.#wasPinged = false;
     this.received.length = 0;
     await new Promise((resolve, reject) => {
       socket.once("open", resolve);
@@ -136,48 +136,48 @@ export class FakeHost {
     });
     socket.on("error", () => {});
     // Messages of an older connection are not noted for this one.
-    const whileOwn = (note: () => void) => this.socket === socket && note();
-    socket.on("message", (data) => whileOwn(() => this.onMessage(String(data))));
-    socket.on("ping", () => whileOwn(() => (this.wasPinged = true)));
+    const whileOwn = (note: () => void) => this.#socket === socket && note();
+    socket.on("message", (data) => whileOwn(() => this.#onMessage(String(data))));
+    socket.on("ping", () => whileOwn(() => (this.#wasPinged = true)));
     socket.on("close", (code) => whileOwn(() => (this.closeCode = code)));
   }
 
   /** Another WebSocket with its credential, to a path below the agents' own. */
   dial(path: string): WebSocket {
-    const { origin, token } = this.options;
+    const { origin, token } = this.#options;
     return new WebSocket(`ws://${origin}/agent/${path}`, { headers: { authorization: `Bearer ${token}` } });
   }
 
   /** The header with which its agent proves itself. */
   bearer(): string {
-    return `Bearer ${this.options.token}`;
+    return `Bearer ${this.#options.token}`;
   }
 
   sendText(text: string): void {
-    assert.ok(this.socket);
-    this.socket.send(text);
+    assert.ok(this.#socket);
+    this.#socket.send(text);
   }
 
   /** Waits until the connection is over; returns the close code. */
   async closed(): Promise<number> {
-    await this.wait("the end of the connection", () => this.closeCode !== undefined);
+    await this.#wait("the end of the connection", () => this.closeCode !== undefined);
     return this.closeCode ?? 0;
   }
 
   /** Waits until the server has asked on this connection whether it is still there. */
   async pinged(): Promise<void> {
-    await this.wait("a ping", () => this.wasPinged);
+    await this.#wait("a ping", () => this.#wasPinged);
   }
 
   /** Disconnects and waits until the server has noted it. */
   async disconnect(): Promise<void> {
-    this.socket?.close(1000);
+    this.#socket?.close(1000);
     await this.closed();
-    await this.wait("the server to note the leave", async () => !(await this.isConnected()));
+    await this.#wait("the server to note the leave", async () => !(await this.#isConnected()));
   }
 
   terminate(): void {
-    this.socket?.terminate();
+    this.#socket?.terminate();
   }
 
   /**
@@ -188,8 +188,8 @@ export class FakeHost {
     seen: readonly Seen[],
     { version = this.desired?.version ?? 0, gpus = [], volumes = [], isProofLost = false }: ReportOptions = {},
   ): Promise<void> {
-    this.sequence += 1;
-    const sequence = this.sequence;
+    this.#sequence += 1;
+    const sequence = this.#sequence;
     const instances = seen.map((one): ObservedInstance => ({
       status_msg: "",
       ports: {},
@@ -202,15 +202,15 @@ export class FakeHost {
     const lost = isProofLost ? { is_proof_lost: true } : {};
     const seenNow = { desired_version: version, instances, volumes, gpus };
     this.sendText(JSON.stringify({ kind: "report", sequence, ...seenNow, ...lost }));
-    await this.wait(`the acknowledgement of ${sequence}`, () => {
-      if (this.acknowledged < sequence) this.refuseClosed();
-      return this.acknowledged >= sequence;
+    await this.#wait(`the acknowledgement of ${sequence}`, () => {
+      if (this.#acknowledged < sequence) this.#refuseClosed();
+      return this.#acknowledged >= sequence;
     });
   }
 
   /** Waits until the server has read all messages, stored or not. */
   async read(): Promise<void> {
-    const { socket } = this;
+    const socket = this.#socket;
     if (socket === undefined) throw new Error("it is not connected");
     const answered = new Promise<void>((resolve) => socket.once("pong", () => resolve()));
     socket.ping();
@@ -219,38 +219,38 @@ export class FakeHost {
 
   /** Waits until this connection was given this many tasks; returns all of them. */
   async tasks(count: number): Promise<readonly Task[]> {
-    await this.wait(`${count} tasks`, () => this.given("task").length >= count);
-    return this.given("task");
+    await this.#wait(`${count} tasks`, () => this.#given("task").length >= count);
+    return this.#given("task");
   }
 
   /** The ids of the cancelled tasks, once there is one. */
   async cancelled(): Promise<readonly string[]> {
-    await this.wait("a cancelled task", () => this.given("cancel_task").length > 0);
-    return this.given("cancel_task").map((message) => message.task_id);
+    await this.#wait("a cancelled task", () => this.#given("cancel_task").length > 0);
+    return this.#given("cancel_task").map((message) => message.task_id);
   }
 
   /** Answers a task and waits until that is stored. */
   async answer(taskId: string, text: string, { is_success = true }: Partial<TaskResult> = {}): Promise<void> {
     this.sendText(JSON.stringify({ kind: "task_result", task_id: taskId, is_success, text }));
-    await this.heard();
+    await this.#heard();
   }
 
   /** Says how far a task has come and waits until that is stored. */
   async progress(taskId: string, text: string, copiedBytes?: number): Promise<void> {
     const amount = copiedBytes === undefined ? {} : { copied_bytes: copiedBytes };
     this.sendText(JSON.stringify({ kind: "task_progress", task_id: taskId, text, ...amount }));
-    await this.heard();
+    await this.#heard();
   }
 
   /**
    * Sends a report and waits until it is stored. Messages are stored in order, so all earlier ones are stored then,
    * too.
    */
-  private async heard(): Promise<void> {
+  async #heard(): Promise<void> {
     await this.report(this.obedience());
   }
 
-  private given<Kind extends ServerMessage["kind"]>(kind: Kind) {
+  #given<Kind extends ServerMessage["kind"]>(kind: Kind) {
     return this.received.filter((message): message is Extract<ServerMessage, { kind: Kind }> => message.kind === kind);
   }
 
@@ -266,8 +266,8 @@ export class FakeHost {
 
   /** Waits until this host has got the desired set of the database. */
   async synced(): Promise<void> {
-    await this.wait("the desired set to follow the database", async () => {
-      const { database, clock } = this.options;
+    await this.#wait("the desired set to follow the database", async () => {
+      const { database, clock } = this.#options;
       const wanted = await loadDesired(database.kysely, this.machineId, () => "", NO_ENCRYPTION, clock.now());
       return gistOf(wanted) === gistOf(this.desired);
     });
@@ -291,14 +291,14 @@ export class FakeHost {
    */
   async count(): Promise<void> {
     await this.obey();
-    const seen = this.obedience().map((one) => ({ ...one, status_msg: `${one.status_msg} (${this.sequence})` }));
+    const seen = this.obedience().map((one) => ({ ...one, status_msg: `${one.status_msg} (${this.#sequence})` }));
     await this.report(seen, { volumes: this.obedientVolumes() });
   }
 
   /** The report of a host that has carried out all its orders. */
   obedience(): readonly Seen[] {
     return (this.desired?.instances ?? []).map(({ instance_id, generation, run, image, ports }) => {
-      const counters = { running_ms: this.meter(instance_id, generation, run === "running"), ...NO_TRAFFIC };
+      const counters = { running_ms: this.#meter(instance_id, generation, run === "running"), ...NO_TRAFFIC };
       const bound = ports.map((port, index) => [`${port.container_port}/${port.protocol}`, 40_000 + index] as const);
       return {
         instance_id,
@@ -317,33 +317,33 @@ export class FakeHost {
     return volumes.map(({ volume_id, state }) => ({ volume_id, state, used_bytes: 0, message: "" }));
   }
 
-  private meter(id: number, generation: number, isRunning: boolean): number {
+  #meter(id: number, generation: number, isRunning: boolean): number {
     const key = `${id} ${generation}`;
-    const nowMs = this.options.clock.monotonicMs();
-    const meter = this.meters.get(key) ?? { ms: 0, sinceMs: undefined };
+    const nowMs = this.#options.clock.monotonicMs();
+    const meter = this.#meters.get(key) ?? { ms: 0, sinceMs: undefined };
     if (meter.sinceMs !== undefined) meter.ms += nowMs - meter.sinceMs;
     meter.sinceMs = isRunning ? nowMs : undefined;
-    this.meters.set(key, meter);
+    this.#meters.set(key, meter);
     return meter.ms;
   }
 
-  private async isConnected(): Promise<boolean> {
-    const { rows } = await this.options.database.pool.query<{ is_connected: boolean }>(
+  async #isConnected(): Promise<boolean> {
+    const { rows } = await this.#options.database.pool.query<{ is_connected: boolean }>(
       "select is_connected from machines where id = $1",
       [this.machineId],
     );
     return rows[0]?.is_connected ?? false;
   }
 
-  private onMessage(text: string): void {
+  #onMessage(text: string): void {
     const decoded = decodeServerMessage(text);
     assert.ok(decoded.ok, `the server sent something else: ${text.slice(0, 200)}`);
     const { message } = decoded;
     this.received.push(message);
-    if (message.kind === "welcome") this.onWelcome(message);
+    if (message.kind === "welcome") this.#onWelcome(message);
     if (message.kind === "desired") this.desired = message;
-    if (message.kind === "acknowledge") this.acknowledged = message.sequence;
-    if (message.kind === "open_tunnel") this.openTunnel(message);
+    if (message.kind === "acknowledge") this.#acknowledged = message.sequence;
+    if (message.kind === "open_tunnel") this.#openTunnel(message);
   }
 
   /**
@@ -351,11 +351,11 @@ export class FakeHost {
    * Null leaves tunnels to the test.
    */
   protected door(instanceId: number): string | undefined | null {
-    return this.options.greeting === undefined ? null : this.options.greeting(instanceId);
+    return this.#options.greeting === undefined ? null : this.#options.greeting(instanceId);
   }
 
   /** Opens a tunnel as real agents do. */
-  private openTunnel({ tunnel_id, instance_id }: OpenTunnel): void {
+  #openTunnel({ tunnel_id, instance_id }: OpenTunnel): void {
     const said = this.door(instance_id);
     if (said === null) return;
     const tunnel = this.dial(`tunnel/${tunnel_id}`);
@@ -366,17 +366,17 @@ export class FakeHost {
     });
   }
 
-  private onWelcome({ machine_id: machineId, session_proof: proof }: Welcome): void {
+  #onWelcome({ machine_id: machineId, session_proof: proof }: Welcome): void {
     this.machineId = asId<MachineId>(machineId);
     this.proof = proof;
   }
 
   /** Throws when the connection was closed, since no answer comes any more. */
-  private refuseClosed(): void {
+  #refuseClosed(): void {
     if (this.closeCode !== undefined) throw new Error(`closed: ${this.closeCode}`);
   }
 
-  private async wait(what: string, probe: () => Promise<boolean> | boolean): Promise<void> {
+  async #wait(what: string, probe: () => Promise<boolean> | boolean): Promise<void> {
     const end = performance.now() + WAIT_MS;
     while (!(await probe())) {
       if (performance.now() > end) throw new Error(`waited in vain for ${what}`);

@@ -55,9 +55,9 @@ export class StripeServer {
   readonly goneCustomers = new Set<string>();
   /** True when charges are decided later. */
   isSlow = false;
-  private readonly answers = new Map<string, { readonly digest: string; readonly answer: Answer }>();
-  private readonly library: Stripe;
-  private count = 0;
+  readonly #answers = new Map<string, { readonly digest: string; readonly answer: Answer }>();
+  readonly #library: Stripe;
+  #count = 0;
   readonly close: () => Promise<void>;
 
   private constructor(port: number, close: () => Promise<void>) {
@@ -66,7 +66,7 @@ export class StripeServer {
       webhookSecret: "whsec_standin",
       apiUrl: `http://127.0.0.1:${port}`,
     };
-    this.library = new Stripe(this.settings.secretKey);
+    this.#library = new Stripe(this.settings.secretKey);
     this.close = close;
   }
 
@@ -79,7 +79,7 @@ export class StripeServer {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     });
-    server.on("request", (request, response) => void standIn.serve(request, response));
+    server.on("request", (request, response) => void standIn.#serve(request, response));
     return standIn;
   }
 
@@ -89,13 +89,13 @@ export class StripeServer {
     overrides: { readonly amount?: number; readonly currency?: string } = {},
   ): readonly StripeEvent[] {
     const { amount = session.amount, currency = "usd" } = overrides;
-    const intent = this.makeIntent(amount, session.metadata, "succeeded");
-    const attached = session.savesCard ? [this.attach(session.customer)] : [];
+    const intent = this.#makeIntent(amount, session.metadata, "succeeded");
+    const attached = session.savesCard ? [this.#attach(session.customer)] : [];
     return [
       ...attached,
-      this.event("payment_intent.succeeded", this.viewIntent(intent, currency)),
+      this.event("payment_intent.succeeded", this.#viewIntent(intent, currency)),
       this.event("checkout.session.completed", {
-        ...this.viewSession(session),
+        ...this.#viewSession(session),
         payment_status: "paid",
         payment_intent: intent.id,
         amount_total: amount,
@@ -107,8 +107,11 @@ export class StripeServer {
   /** The user saves a card on the page; returns the events of Stripe. */
   saveCard(session: Session, last4 = "4242"): readonly StripeEvent[] {
     return [
-      this.attach(session.customer, last4),
-      this.event("checkout.session.completed", { ...this.viewSession(session), payment_status: "no_payment_required" }),
+      this.#attach(session.customer, last4),
+      this.event("checkout.session.completed", {
+        ...this.#viewSession(session),
+        payment_status: "no_payment_required",
+      }),
     ];
   }
 
@@ -117,7 +120,7 @@ export class StripeServer {
     const intent = this.intents.get(intentId);
     if (intent === undefined) throw new Error(`there is no intent ${intentId}`);
     const type = intent.status === "succeeded" ? "payment_intent.succeeded" : "payment_intent.payment_failed";
-    return this.event(type, this.viewIntent(intent, "usd"));
+    return this.event(type, this.#viewIntent(intent, "usd"));
   }
 
   refunded(intentId: string, amountSoFar: number): StripeEvent {
@@ -147,14 +150,14 @@ export class StripeServer {
   }
 
   event(type: string, object: Body): StripeEvent {
-    const id = this.nextId("evt");
+    const id = this.#nextId("evt");
     return { id, type, payload: JSON.stringify({ id, object: "event", type, data: { object } }) };
   }
 
   /** The request with which Stripe delivers an event, signed at this moment. */
   delivery({ payload }: StripeEvent, at: Date, secret = this.settings.webhookSecret) {
     const timestamp = Math.floor(at.getTime() / 1000);
-    const signature = this.library.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+    const signature = this.#library.webhooks.generateTestHeaderString({ payload, secret, timestamp });
     return {
       method: "POST" as const,
       url: "/api/v0/billing/stripe/webhook/",
@@ -170,7 +173,7 @@ export class StripeServer {
     return last;
   }
 
-  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = "";
     for await (const chunk of request) text += String(chunk);
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://stand-in");
@@ -178,65 +181,65 @@ export class StripeServer {
     const movesMoney = request.method === "POST" && /^\/v1\/(payment_intents|transfers|refunds)$/.test(pathname);
     const outage = movesMoney ? this.outage : "none";
     if (outage === "before") return void request.socket.destroy();
-    const { status, body } = this.once(request, pathname, fields);
+    const { status, body } = this.#once(request, pathname, fields);
     if (outage === "after") return void request.socket.destroy();
-    response.writeHead(status, { "content-type": "application/json", "request-id": this.nextId("req") });
+    response.writeHead(status, { "content-type": "application/json", "request-id": this.#nextId("req") });
     response.end(JSON.stringify(body));
   }
 
   /** Answers a key that was used before as the first time, and refuses it for anything else. */
-  private once(request: IncomingMessage, pathname: string, fields: Fields): Answer {
+  #once(request: IncomingMessage, pathname: string, fields: Fields): Answer {
     const key = request.headers["idempotency-key"];
     const route = `${request.method} ${pathname}`;
-    if (typeof key !== "string" || request.method !== "POST") return this.answer(route, fields);
+    if (typeof key !== "string" || request.method !== "POST") return this.#answer(route, fields);
     const digest = createHash("sha256")
       .update(`${route} ${JSON.stringify(fields)}`)
       .digest("hex");
-    const known = this.answers.get(key);
+    const known = this.#answers.get(key);
     if (known !== undefined) {
       const error = { type: "idempotency_error", message: "The key was used for something else." };
       return known.digest === digest ? known.answer : { status: 400, body: { error } };
     }
-    const answer = this.answer(route, fields);
-    this.answers.set(key, { digest, answer });
+    const answer = this.#answer(route, fields);
+    this.#answers.set(key, { digest, answer });
     return answer;
   }
 
-  private answer(route: string, fields: Fields): Answer {
+  #answer(route: string, fields: Fields): Answer {
     const ok = (body: Body): Answer => ({ status: 200, body });
     const detach = /^POST \/v1\/payment_methods\/(\w+)\/detach$/.exec(route)?.[1];
-    if (detach !== undefined) return this.detach(detach);
+    if (detach !== undefined) return this.#detach(detach);
     const intentId = /^GET \/v1\/payment_intents\/(\w+)$/.exec(route)?.[1];
     const intent = intentId === undefined ? undefined : this.intents.get(intentId);
-    if (intent !== undefined) return ok(this.viewIntent(intent, "usd"));
+    if (intent !== undefined) return ok(this.#viewIntent(intent, "usd"));
     switch (route) {
       case "POST /v1/customers":
-        return ok({ id: this.nextId("cus"), object: "customer", email: fields["email"] });
+        return ok({ id: this.#nextId("cus"), object: "customer", email: fields["email"] });
       case "POST /v1/checkout/sessions":
-        return ok(this.viewSession(this.makeSession(fields)));
+        return ok(this.#viewSession(this.#makeSession(fields)));
       case "GET /v1/payment_methods": {
         if (this.goneCustomers.has(fields["customer"] ?? "")) return NOT_FOUND;
         const own = [...this.methods.values()].filter(({ customer }) => customer === fields["customer"]);
-        return ok({ object: "list", data: own.map((method) => this.viewMethod(method)), has_more: false });
+        return ok({ object: "list", data: own.map((method) => this.#viewMethod(method)), has_more: false });
       }
       case "POST /v1/payment_intents":
-        return this.charge(fields);
+        return this.#charge(fields);
       case "POST /v1/refunds":
         this.refunds.push({ intent: fields["payment_intent"] ?? "", amount: Number(fields["amount"]) });
-        return ok({ id: this.nextId("re"), object: "refund", status: "succeeded" });
+        return ok({ id: this.#nextId("re"), object: "refund", status: "succeeded" });
       case "GET /v1/transfers": {
         const sent = this.transfers.filter((transfer) => transfer.transfer_group === fields["transfer_group"]);
         return ok({ object: "list", data: sent, has_more: false });
       }
       case "POST /v1/transfers":
-        return this.transfer(fields);
+        return this.#transfer(fields);
       default:
         return NOT_FOUND;
     }
   }
 
-  private makeSession(fields: Fields): Session {
-    const id = this.nextId("cs_test");
+  #makeSession(fields: Fields): Session {
+    const id = this.#nextId("cs_test");
     const session: Session = {
       id,
       mode: fields["mode"] === "setup" ? "setup" : "payment",
@@ -250,24 +253,24 @@ export class StripeServer {
     return session;
   }
 
-  private charge(fields: Fields): Answer {
+  #charge(fields: Fields): Answer {
     const metadata = metadataIn(fields, "metadata");
     const method = this.methods.get(fields["payment_method"] ?? "");
     if (method === undefined || method.customer !== fields["customer"]) return NOT_FOUND;
     const status = this.decline !== undefined ? "requires_payment_method" : this.isSlow ? "processing" : "succeeded";
-    const intent = this.makeIntent(Number(fields["amount"]), metadata, status);
-    const view = this.viewIntent(intent, fields["currency"] ?? "");
+    const intent = this.#makeIntent(Number(fields["amount"]), metadata, status);
+    const view = this.#viewIntent(intent, fields["currency"] ?? "");
     if (this.decline === undefined) return { status: 200, body: view };
     const error = { type: "card_error", code: "card_declined", message: this.decline, payment_intent: view };
     return { status: 402, body: { error } };
   }
 
-  private transfer(fields: Fields): Answer {
+  #transfer(fields: Fields): Answer {
     if (this.refusal !== undefined) {
       return { status: 400, body: { error: { type: "invalid_request_error", message: this.refusal } } };
     }
     const transfer = {
-      id: this.nextId("tr"),
+      id: this.#nextId("tr"),
       object: "transfer",
       amount: Number(fields["amount"]),
       destination: fields["destination"] ?? "",
@@ -278,43 +281,43 @@ export class StripeServer {
     return { status: 200, body: transfer };
   }
 
-  private detach(id: string): Answer {
+  #detach(id: string): Answer {
     const method = this.methods.get(id);
     if (method === undefined || method.customer === null) return NOT_FOUND;
     method.customer = null;
-    return { status: 200, body: this.viewMethod(method) };
+    return { status: 200, body: this.#viewMethod(method) };
   }
 
-  private attach(customer: string, last4 = "4242"): StripeEvent {
-    const method = { id: this.nextId("pm"), customer, last4 };
+  #attach(customer: string, last4 = "4242"): StripeEvent {
+    const method = { id: this.#nextId("pm"), customer, last4 };
     this.methods.set(method.id, method);
-    return this.event("payment_method.attached", this.viewMethod(method));
+    return this.event("payment_method.attached", this.#viewMethod(method));
   }
 
-  private makeIntent(amount: number, metadata: Fields, status: string): Intent {
-    const intent = { id: this.nextId("pi"), amount, metadata, status };
+  #makeIntent(amount: number, metadata: Fields, status: string): Intent {
+    const intent = { id: this.#nextId("pi"), amount, metadata, status };
     this.intents.set(intent.id, intent);
     return intent;
   }
 
-  private viewIntent({ id, amount, metadata, status }: Intent, currency: string): Body {
+  #viewIntent({ id, amount, metadata, status }: Intent, currency: string): Body {
     const received = status === "succeeded" ? amount : 0;
     const failure = status === "requires_payment_method" ? { message: this.decline ?? "declined" } : null;
     const common = { id, object: "payment_intent", amount, metadata, status, currency };
     return { ...common, amount_received: received, last_payment_error: failure };
   }
 
-  private viewSession({ id, mode, customer, metadata, url }: Session): Body {
+  #viewSession({ id, mode, customer, metadata, url }: Session): Body {
     return { id, object: "checkout.session", mode, customer, metadata, url, payment_intent: null };
   }
 
-  private viewMethod({ id, customer, last4 }: Method): Body {
+  #viewMethod({ id, customer, last4 }: Method): Body {
     const card = { brand: "visa", last4, exp_month: 12, exp_year: 2034 };
     return { id, object: "payment_method", type: "card", customer, card };
   }
 
-  private nextId(prefix: string): string {
-    return `${prefix}_${(this.count += 1)}x${this.settings.apiUrl.split(":").at(-1)}`;
+  #nextId(prefix: string): string {
+    return `${prefix}_${(this.#count += 1)}x${this.settings.apiUrl.split(":").at(-1)}`;
   }
 }
 

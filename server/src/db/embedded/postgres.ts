@@ -109,82 +109,82 @@ async function preparePlace({ dataDir, clock, log, ...options }: EmbeddedPostgre
 /** Keeps one PostgreSQL running: starts it, starts it again when it ended by itself, and stops it. */
 class Supervisor {
   readonly exited: Promise<Exit>;
-  private readonly place: Place;
-  private readonly means: { readonly clock: Clock; readonly log: EmbeddedLog };
-  private readonly restartedAtMs: number[] = [];
-  private readonly end: (exit: Exit) => void;
-  private postmaster: Postmaster | undefined;
+  readonly #place: Place;
+  readonly #means: { readonly clock: Clock; readonly log: EmbeddedLog };
+  readonly #restartedAtMs: number[] = [];
+  readonly #end: (exit: Exit) => void;
+  #postmaster: Postmaster | undefined;
   /** All restarts until now, one after the other: PostgreSQL may end again before the last one is over. */
-  private restarting: Promise<void> = Promise.resolve();
-  private stopping: Promise<void> | undefined;
+  #restarting: Promise<void> = Promise.resolve();
+  #stopping: Promise<void> | undefined;
 
   constructor(place: Place, { clock, log }: { readonly clock: Clock; readonly log: EmbeddedLog }) {
-    this.place = place;
-    this.means = { clock, log };
+    this.#place = place;
+    this.#means = { clock, log };
     const { promise, resolve } = Promise.withResolvers<Exit>();
     this.exited = promise;
-    this.end = resolve;
+    this.#end = resolve;
   }
 
   /** Returns when a login works. A start that ends early is tried once more. */
   async start(): Promise<void> {
-    const { cluster, account, socket, password, logFile, command } = this.place;
+    const { cluster, account, socket, password, logFile, command } = this.#place;
     for (let attempt = 1; ; attempt += 1) {
-      const postmaster = spawnPostmaster(command, account, logFile.fd, this.means.clock);
+      const postmaster = spawnPostmaster(command, account, logFile.fd, this.#means.clock);
       try {
-        await waitUntilReady({ directory: socket.path, password }, postmaster, logFile, this.means);
+        await waitUntilReady({ directory: socket.path, password }, postmaster, logFile, this.#means);
       } catch (error) {
         await postmaster.stop();
         // An orphan that was only just starting shows up in the cluster after the first look.
         if (attempt < ATTEMPTS_MAX && error instanceof EarlyExit) {
-          await this.clearUp(cluster);
+          await this.#clearUp(cluster);
           continue;
         }
-        if (this.postmaster === undefined) await this.leave();
+        if (this.#postmaster === undefined) await this.#leave();
         throw error;
       }
       postmaster.unref();
-      this.postmaster = postmaster;
-      void postmaster.exited.then((exit) => this.noticeEnd(exit));
+      this.#postmaster = postmaster;
+      void postmaster.exited.then((exit) => this.#noticeEnd(exit));
       return;
     }
   }
 
   async stop(): Promise<void> {
-    this.stopping ??= this.stopOnce();
-    await this.stopping;
+    this.#stopping ??= this.#stopOnce();
+    await this.#stopping;
   }
 
-  private async stopOnce(): Promise<void> {
-    await this.restarting;
-    await this.postmaster?.stop();
-    await this.leave();
-    this.end({ code: 0, signal: null });
+  async #stopOnce(): Promise<void> {
+    await this.#restarting;
+    await this.#postmaster?.stop();
+    await this.#leave();
+    this.#end({ code: 0, signal: null });
   }
 
-  private async leave(): Promise<void> {
-    await Promise.all([this.place.logFile.close(), this.place.socket.leave()]);
+  async #leave(): Promise<void> {
+    await Promise.all([this.#place.logFile.close(), this.#place.socket.leave()]);
   }
 
-  private async clearUp(cluster: string): Promise<void> {
-    await takeOver(cluster, this.means);
-    await this.place.socket.clear();
+  async #clearUp(cluster: string): Promise<void> {
+    await takeOver(cluster, this.#means);
+    await this.#place.socket.clear();
   }
 
-  private noticeEnd(exit: Exit): void {
-    if (this.stopping !== undefined) return;
+  #noticeEnd(exit: Exit): void {
+    if (this.#stopping !== undefined) return;
     // Somebody asked it to shut down, such as an operator: it does not come back against their will.
-    if (exit.code === 0) return this.end(exit);
-    this.restarting = this.restarting.then(() => this.restart(exit));
+    if (exit.code === 0) return this.#end(exit);
+    this.#restarting = this.#restarting.then(() => this.#restart(exit));
   }
 
   /** Starts PostgreSQL again; a start that fails counts as one more end. */
-  private async restart(exit: Exit): Promise<void> {
-    const { clock, log } = this.means;
+  async #restart(exit: Exit): Promise<void> {
+    const { clock, log } = this.#means;
     log.warn(`PostgreSQL ended by itself (${exit.signal ?? `exit code ${exit.code}`}); starting it again`);
-    while (this.stopping === undefined && this.mayRestart()) {
+    while (this.#stopping === undefined && this.#mayRestart()) {
       try {
-        await this.clearUp(this.place.cluster);
+        await this.#clearUp(this.#place.cluster);
         await this.start();
         log.warn("PostgreSQL is back");
         return;
@@ -193,15 +193,15 @@ class Supervisor {
         await clock.sleep(RESTART_PAUSE_MS);
       }
     }
-    this.end(exit);
+    this.#end(exit);
   }
 
   /** Counts one more restart, unless there were too many lately. */
-  private mayRestart(): boolean {
-    const nowMs = this.means.clock.monotonicMs();
-    const recent = this.restartedAtMs.filter((atMs) => nowMs - atMs < RESTARTS_WITHIN_MS);
+  #mayRestart(): boolean {
+    const nowMs = this.#means.clock.monotonicMs();
+    const recent = this.#restartedAtMs.filter((atMs) => nowMs - atMs < RESTARTS_WITHIN_MS);
     if (recent.length >= RESTARTS_MAX) return false;
-    this.restartedAtMs.splice(0, Infinity, ...recent, nowMs);
+    this.#restartedAtMs.splice(0, Infinity, ...recent, nowMs);
     return true;
   }
 }

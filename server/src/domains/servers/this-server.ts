@@ -34,37 +34,37 @@ const REAP_LOOP = "remove-dead-servers";
 
 /** This process among the servers of its database. */
 export class ThisServer {
-  private current: ServerId;
-  private description: ServerDescription;
-  private readonly deps: Deps;
-  private watch: Watch = FIRST_WATCH;
-  private dead: readonly Beat[] = [];
+  #current: ServerId;
+  #description: ServerDescription;
+  readonly #deps: Deps;
+  #watch: Watch = FIRST_WATCH;
+  #dead: readonly Beat[] = [];
   /** The other live servers, as of the last look. */
-  private others: readonly OtherServer[] = [];
+  #others: readonly OtherServer[] = [];
   /** Server addresses that agents are told. */
-  private published: readonly string[];
+  #published: readonly string[];
 
   constructor(id: ServerId, description: ServerDescription, deps: Deps) {
-    this.current = id;
-    this.description = description;
-    this.published = description.agentAddresses;
-    this.deps = deps;
+    this.#current = id;
+    this.#description = description;
+    this.#published = description.agentAddresses;
+    this.#deps = deps;
   }
 
   get id(): ServerId {
-    return this.current;
+    return this.#current;
   }
 
   /** Agents' addresses of this server, and those of all live servers. */
   readonly agentAddresses = {
-    own: () => this.description.agentAddresses,
-    all: () => this.published,
+    own: () => this.#description.agentAddresses,
+    all: () => this.#published,
   };
 
   /** Publishes, with the next beat, the addresses at which other servers and agents reach this one. */
-  listensAt(address: string, agentAddresses = this.description.agentAddresses): void {
-    this.description = { ...this.description, address, agentAddresses };
-    this.publish(this.others);
+  listensAt(address: string, agentAddresses = this.#description.agentAddresses): void {
+    this.#description = { ...this.#description, address, agentAddresses };
+    this.#publish(this.#others);
   }
 
   /** The loops that write this server's beat and remove dead servers. */
@@ -75,62 +75,62 @@ export class ThisServer {
         description: "Writes this server's beat to the database, and watches the beats of the others.",
         everyMs: BEAT_EVERY_MS,
         run: async () => {
-          await this.sayAlive(ports);
-          await this.look();
-          if (this.dead.length > 0) wake(REAP_LOOP);
-          return { others: this.watch.seen.size, dead: this.dead.length };
+          await this.#sayAlive(ports);
+          await this.#look();
+          if (this.#dead.length > 0) wake(REAP_LOOP);
+          return { others: this.#watch.seen.size, dead: this.#dead.length };
         },
       },
       {
         name: REAP_LOOP,
         description: "Ends the connections that dead servers had, so that their machines count as away.",
         everyMs: 60_000,
-        run: () => this.reap(ports),
+        run: () => this.#reap(ports),
       },
     ];
   }
 
   /** Notes that this server stops, so that the others need not wait for its silence. */
   async stop(): Promise<void> {
-    const { database, clock } = this.deps;
-    await withTransaction(database, clock, (tx) => markStopped(tx, this.current));
+    const { database, clock } = this.#deps;
+    await withTransaction(database, clock, (tx) => markStopped(tx, this.#current));
   }
 
-  private async sayAlive({ reclaim }: ServerPorts): Promise<void> {
-    const { database, clock, log } = this.deps;
+  async #sayAlive({ reclaim }: ServerPorts): Promise<void> {
+    const { database, clock, log } = this.#deps;
     const { id, isNew } = await withTransaction(database, clock, async (tx) => {
-      if (await beat(tx, this.current, this.description)) return { id: this.current, isNew: false };
-      return { id: await insertServer(tx, this.description), isNew: true };
+      if (await beat(tx, this.#current, this.#description)) return { id: this.#current, isNew: false };
+      return { id: await insertServer(tx, this.#description), isNew: true };
     });
-    this.current = id;
+    this.#current = id;
     if (!isNew) return;
     log.warn({ server_id: id }, "other servers took this one for dead; it takes its connections back");
     await withTransaction(database, clock, reclaim);
   }
 
-  private async look(): Promise<void> {
-    const { database, clock } = this.deps;
-    const beats = await listOtherBeats(database.kysely, this.current);
-    const { watch, dead } = watchBeats(this.watch, beats, clock.monotonicMs());
-    this.watch = watch;
-    this.dead = dead;
+  async #look(): Promise<void> {
+    const { database, clock } = this.#deps;
+    const beats = await listOtherBeats(database.kysely, this.#current);
+    const { watch, dead } = watchBeats(this.#watch, beats, clock.monotonicMs());
+    this.#watch = watch;
+    this.#dead = dead;
     const deadIds = new Set(dead.map(({ id }) => id));
-    this.publish(beats.filter(({ id }) => !deadIds.has(id)));
+    this.#publish(beats.filter(({ id }) => !deadIds.has(id)));
   }
 
   /** Keeps the same array while the addresses are unchanged: an agent that was told this array is not told again. */
-  private publish(others: readonly OtherServer[]): void {
-    this.others = others;
-    const own = this.description.agentAddresses;
+  #publish(others: readonly OtherServer[]): void {
+    this.#others = others;
+    const own = this.#description.agentAddresses;
     const all = [...new Set([...own, ...others.flatMap(({ agentAddresses }) => agentAddresses)])];
     const now = all.slice(0, SERVER_ADDRESSES_MAX);
-    if (now.join("\n") !== this.published.join("\n")) this.published = now;
+    if (now.join("\n") !== this.#published.join("\n")) this.#published = now;
   }
 
-  private async reap({ release, releaseUnowned }: ServerPorts): Promise<LoopStatus> {
-    const { database, clock, log } = this.deps;
+  async #reap({ release, releaseUnowned }: ServerPorts): Promise<LoopStatus> {
+    const { database, clock, log } = this.#deps;
     let [servers, machines] = [0, 0];
-    for (const found of this.dead) {
+    for (const found of this.#dead) {
       const released = await withTransaction(database, clock, async (tx) => {
         if (!(await lockDeadServer(tx, found))) return undefined;
         const count = await release(tx, [found.id]);

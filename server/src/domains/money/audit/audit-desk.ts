@@ -25,28 +25,28 @@ export type AuditAnswer =
  * the same one. The report of a long audit is kept until it is asked for again.
  */
 export class AuditDesk {
-  private readonly deps: { readonly database: Database; readonly clock: Clock };
-  private readonly log: Log;
-  private readonly runs = new Map<string, Run>();
+  readonly #deps: { readonly database: Database; readonly clock: Clock };
+  readonly #log: Log;
+  readonly #runs = new Map<string, Run>();
 
   constructor(deps: { readonly database: Database; readonly clock: Clock }, log: Log) {
-    this.deps = deps;
-    this.log = log;
+    this.#deps = deps;
+    this.#log = log;
   }
 
   async ask({ isFull, against }: AuditWish): Promise<AuditAnswer> {
     const name = against === undefined ? String(isFull) : `${isFull} ${against.number} ${against.sha256}`;
-    const known = this.runs.get(name);
-    const run = known === undefined || this.isOld(known) ? this.begin(name, { isFull, against }) : known;
+    const known = this.#runs.get(name);
+    const run = known === undefined || this.#isOld(known) ? this.#begin(name, { isFull, against }) : known;
     const over = new AbortController();
-    const late = this.deps.clock.sleep(WAIT_MS, over.signal).then(() => undefined);
+    const late = this.#deps.clock.sleep(WAIT_MS, over.signal).then(() => undefined);
     try {
       const report = await Promise.race([run.done, late]);
       if (report === undefined) return { kind: "running", startedAt: run.startedAt };
-      this.forget(name, run);
+      this.#forget(name, run);
       return { kind: "finished", report };
     } catch (error) {
-      this.forget(name, run);
+      this.#forget(name, run);
       throw error;
     } finally {
       over.abort();
@@ -55,25 +55,25 @@ export class AuditDesk {
 
   /** Resolves when no audit is being made. */
   async idle(): Promise<void> {
-    await Promise.allSettled([...this.runs.values()].map(({ done }) => done));
+    await Promise.allSettled([...this.#runs.values()].map(({ done }) => done));
   }
 
-  private begin(name: string, wish: AuditWish): Run {
-    const done = audit(this.deps, wish);
-    const run: Run = { startedAt: this.deps.clock.now(), done, endedAt: undefined };
-    this.runs.set(name, run);
+  #begin(name: string, wish: AuditWish): Run {
+    const done = audit(this.#deps, wish);
+    const run: Run = { startedAt: this.#deps.clock.now(), done, endedAt: undefined };
+    this.#runs.set(name, run);
     // The next request is answered with the failure; until then nobody may be waiting for it.
     done
-      .catch((error: unknown) => this.log.warn({ err: error }, "an audit could not be made"))
-      .finally(() => (run.endedAt = this.deps.clock.now()));
+      .catch((error: unknown) => this.#log.warn({ err: error }, "an audit could not be made"))
+      .finally(() => (run.endedAt = this.#deps.clock.now()));
     return run;
   }
 
-  private isOld({ endedAt }: Run): boolean {
-    return endedAt !== undefined && this.deps.clock.now().getTime() - endedAt.getTime() > KEPT_MS;
+  #isOld({ endedAt }: Run): boolean {
+    return endedAt !== undefined && this.#deps.clock.now().getTime() - endedAt.getTime() > KEPT_MS;
   }
 
-  private forget(name: string, run: Run): void {
-    if (this.runs.get(name) === run) this.runs.delete(name);
+  #forget(name: string, run: Run): void {
+    if (this.#runs.get(name) === run) this.#runs.delete(name);
   }
 }

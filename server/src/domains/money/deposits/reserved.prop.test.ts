@@ -62,13 +62,13 @@ class Naive {
     for (const run of this.runs) {
       while (run.fromMs < run.toMs) {
         const end = Math.min(run.toMs, (Math.floor(run.fromMs / DAY_MS) + 1) * DAY_MS);
-        this.charge(BigInt(end - run.fromMs));
+        this.#charge(BigInt(end - run.fromMs));
         run.fromMs = end;
       }
     }
   }
 
-  private charge(ms: bigint): void {
+  #charge(ms: bigint): void {
     const { discount } = this;
     const unit = this.price * (PPM - discount); // Of 3.6·10¹² parts of a nano-dollar, each millisecond.
     let cheap = 0n;

@@ -19,45 +19,45 @@ const FUNDS = 100n;
 
 /** A naive model of the ledger. */
 class Model {
-  private readonly balances = new Map<string, bigint>();
-  private readonly helds = new Map<string, bigint>();
-  private readonly byKey = new Map<string, TransferRequest>();
-  private readonly holds: { readonly name: string; readonly amount: bigint; isPending: boolean }[] = [];
+  readonly #balances = new Map<string, bigint>();
+  readonly #helds = new Map<string, bigint>();
+  readonly #byKey = new Map<string, TransferRequest>();
+  readonly #holds: { readonly name: string; readonly amount: bigint; isPending: boolean }[] = [];
 
   post(request: TransferRequest): TransferOutcome["kind"] {
-    const earlier = this.byKey.get(request.key);
+    const earlier = this.#byKey.get(request.key);
     if (earlier !== undefined) return contentOf(earlier) === contentOf(request) ? "exists" : "key_conflict";
     if (request.debit.kind !== "issuance" && this.available(request.debit) < request.amount) return "insufficient";
-    this.byKey.set(request.key, request);
-    this.add(this.balances, nameOf(request.debit), -request.amount);
-    this.add(this.balances, nameOf(request.credit), request.amount);
+    this.#byKey.set(request.key, request);
+    this.#add(this.#balances, nameOf(request.debit), -request.amount);
+    this.#add(this.#balances, nameOf(request.credit), request.amount);
     return "posted";
   }
 
   /** The position of the new hold; undefined when there is too little credit. */
   hold(userId: UserId, amount: bigint): number | undefined {
     if (this.available(creditOf(userId)) < amount) return undefined;
-    this.add(this.helds, nameOf(creditOf(userId)), amount);
-    return this.holds.push({ name: nameOf(creditOf(userId)), amount, isPending: true }) - 1;
+    this.#add(this.#helds, nameOf(creditOf(userId)), amount);
+    return this.#holds.push({ name: nameOf(creditOf(userId)), amount, isPending: true }) - 1;
   }
 
   close(index: number): boolean {
-    const hold = this.holds[index];
+    const hold = this.#holds[index];
     if (hold?.isPending !== true) return false;
     hold.isPending = false;
-    this.add(this.helds, hold.name, -hold.amount);
+    this.#add(this.#helds, hold.name, -hold.amount);
     return true;
   }
 
   available(account: AccountRef): bigint {
-    return this.balance(account) - (this.helds.get(nameOf(account)) ?? 0n);
+    return this.balance(account) - (this.#helds.get(nameOf(account)) ?? 0n);
   }
 
   balance(account: AccountRef): bigint {
-    return this.balances.get(nameOf(account)) ?? 0n;
+    return this.#balances.get(nameOf(account)) ?? 0n;
   }
 
-  private add(amounts: Map<string, bigint>, name: string, amount: bigint): void {
+  #add(amounts: Map<string, bigint>, name: string, amount: bigint): void {
     amounts.set(name, (amounts.get(name) ?? 0n) + amount);
   }
 }

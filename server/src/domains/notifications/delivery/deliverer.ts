@@ -52,43 +52,43 @@ type Targets = {
  * for a while.
  */
 export class Deliverer {
-  private readonly ports: DelivererPorts;
-  private readonly underWay = new Map<Promise<void>, { readonly userId: UserId; readonly channel: Channel }>();
-  private readonly stopping = new AbortController();
+  readonly #ports: DelivererPorts;
+  readonly #underWay = new Map<Promise<void>, { readonly userId: UserId; readonly channel: Channel }>();
+  readonly #stopping = new AbortController();
   /** The last user served: the next claim continues after that user, so that waiting users take turns. */
-  private readonly lastUserIds = { webhook: 0, email: 0 } satisfies Record<Channel, number>;
+  readonly #lastUserIds = { webhook: 0, email: 0 } satisfies Record<Channel, number>;
   /** Called when an attempt ends, to look for deliveries that wait. */
-  private onFree: () => void = () => {};
+  #onFree: () => void = () => {};
 
   constructor(ports: DelivererPorts) {
-    this.ports = ports;
+    this.#ports = ports;
   }
 
   whenFree(listener: () => void): void {
-    this.onFree = listener;
+    this.#onFree = listener;
   }
 
   async run(): Promise<LoopStatus> {
-    const planned = await this.plan();
+    const planned = await this.#plan();
     let begun = 0;
-    for (const channel of CHANNELS) begun += await this.begin(channel);
-    return { planned, begun, under_way: this.underWay.size };
+    for (const channel of CHANNELS) begun += await this.#begin(channel);
+    return { planned, begun, under_way: this.#underWay.size };
   }
 
   /** Resolves when no attempt is under way. */
   async idle(): Promise<void> {
-    while (this.underWay.size > 0) await Promise.all(this.underWay.keys());
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.keys());
   }
 
   /** Aborts attempts under way; the next server to run tries them again. */
   async stop(): Promise<void> {
-    this.stopping.abort();
+    this.#stopping.abort();
     await this.idle();
-    this.ports.mailer?.close();
+    this.#ports.mailer?.close();
   }
 
-  private async plan(): Promise<number> {
-    const { database, clock, mailer } = this.ports;
+  async #plan(): Promise<number> {
+    const { database, clock, mailer } = this.#ports;
     let total = 0;
     for (let round = 1; round <= ROUNDS_PER_RUN; round += 1) {
       const count = await withTransaction(database, clock, async (tx) => {
@@ -106,11 +106,11 @@ export class Deliverer {
     return total;
   }
 
-  private async begin(channel: Channel): Promise<number> {
-    const { database, clock, mailboxesOf } = this.ports;
+  async #begin(channel: Channel): Promise<number> {
+    const { database, clock, mailboxesOf } = this.#ports;
     let begun = 0;
-    while (!this.stopping.signal.aborted) {
-      const busy = [...this.underWay.values()].filter((one) => one.channel === channel).map(({ userId }) => userId);
+    while (!this.#stopping.signal.aborted) {
+      const busy = [...this.#underWay.values()].filter((one) => one.channel === channel).map(({ userId }) => userId);
       const total = ATTEMPTS_AT_ONCE[channel] - busy.length;
       if (total <= 0) break;
       const claimed = await withTransaction(database, clock, (tx) =>
@@ -119,12 +119,12 @@ export class Deliverer {
           total,
           perUser: ATTEMPTS_PER_USER,
           except: repeatedIn(busy, ATTEMPTS_PER_USER),
-          afterUserId: this.lastUserIds[channel],
+          afterUserId: this.#lastUserIds[channel],
           claimedUntil: new Date(tx.now.getTime() + CLAIM_MS),
         }),
       );
-      const isFromStart = this.lastUserIds[channel] === 0;
-      this.lastUserIds[channel] = Math.max(0, ...claimed.map(userOf));
+      const isFromStart = this.#lastUserIds[channel] === 0;
+      this.#lastUserIds[channel] = Math.max(0, ...claimed.map(userOf));
       if (claimed.length === 0 && isFromStart) break;
       if (claimed.length === 0) continue;
       const targets = {
@@ -134,30 +134,30 @@ export class Deliverer {
         ),
         mailboxes: await mailboxesOf(database.kysely, claimed.map(userOf)),
       };
-      for (const delivery of claimed) this.start(delivery, targets);
+      for (const delivery of claimed) this.#start(delivery, targets);
       begun += claimed.length;
     }
     return begun;
   }
 
-  private start(delivery: ClaimedDelivery, targets: Targets): void {
-    const done = this.deliver(delivery, targets)
+  #start(delivery: ClaimedDelivery, targets: Targets): void {
+    const done = this.#deliver(delivery, targets)
       // An attempt whose outcome cannot be stored now is tried again when its claim expires.
-      .catch((error: unknown) => this.ports.log.error({ err: error }, "a delivery could not be completed"))
+      .catch((error: unknown) => this.#ports.log.error({ err: error }, "a delivery could not be completed"))
       .finally(() => {
-        this.underWay.delete(done);
-        if (!this.stopping.signal.aborted) this.onFree();
+        this.#underWay.delete(done);
+        if (!this.#stopping.signal.aborted) this.#onFree();
       });
     const channel = delivery.webhookId === undefined ? "email" : "webhook";
-    this.underWay.set(done, { userId: delivery.userId, channel });
+    this.#underWay.set(done, { userId: delivery.userId, channel });
   }
 
-  private async deliver(delivery: ClaimedDelivery, targets: Targets): Promise<void> {
-    const { database, clock } = this.ports;
-    const outcome = await this.attempt(delivery, targets);
+  async #deliver(delivery: ClaimedDelivery, targets: Targets): Promise<void> {
+    const { database, clock } = this.#ports;
+    const outcome = await this.#attempt(delivery, targets);
     await withTransaction(database, clock, async (tx) => {
       const { id, attempt, createdAt } = delivery;
-      const chance = this.chance();
+      const chance = this.#chance();
       const dueAt = outcome.kind === "retry" ? nextAttemptAt({ attempt, createdAt, now: tx.now, chance }) : undefined;
       const isGivenUp = outcome.kind === "retry" && dueAt === undefined;
       await storeResult(tx, {
@@ -170,11 +170,8 @@ export class Deliverer {
     });
   }
 
-  private async attempt(
-    { userId, webhookId, attempt, notification }: ClaimedDelivery,
-    targets: Targets,
-  ): Promise<Outcome> {
-    const { clock, encryption, callWebhook, mailer } = this.ports;
+  async #attempt({ userId, webhookId, attempt, notification }: ClaimedDelivery, targets: Targets): Promise<Outcome> {
+    const { clock, encryption, callWebhook, mailer } = this.#ports;
     const event: NotificationEvent = { ...notification, userId, eventId: eventIdOf(notification.id) };
     if (!targets.mailboxes.has(userId)) return { kind: "refused", text: "the account is gone" };
     if (webhookId === undefined) {
@@ -182,17 +179,17 @@ export class Deliverer {
       if (to === undefined) return { kind: "refused", text: "the account has proven no address" };
       if (mailer === undefined) return { kind: "retry", text: "no mail server is set up" };
       const sending = mailer.send(mailOf(event, { to, from: mailer.from }));
-      return unlessAborted(sending, this.stopping.signal).catch(() => INTERRUPTED);
+      return unlessAborted(sending, this.#stopping.signal).catch(() => INTERRUPTED);
     }
     const target = targets.webhooks.get(webhookId);
     const secret = target && encryption.decrypt(target.encryptedSecret, encryptionContextOf(webhookId));
     if (target === undefined || secret === undefined) return { kind: "refused", text: "its secret cannot be read" };
-    return callWebhook(target.url, signedRequest(event, { secret, attempt, now: clock.now() }), this.stopping.signal);
+    return callWebhook(target.url, signedRequest(event, { secret, attempt, now: clock.now() }), this.#stopping.signal);
   }
 
   /** A random number from 0 up to 1. */
-  private chance(): number {
-    return this.ports.random(4).readUInt32BE() / 2 ** 32;
+  #chance(): number {
+    return this.#ports.random(4).readUInt32BE() / 2 ** 32;
   }
 }
 

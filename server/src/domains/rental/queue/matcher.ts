@@ -66,26 +66,26 @@ type Done = { searches: number; claimed: number; readonly errors: unknown[] };
  */
 export class Matcher {
   readonly book: RequestBook;
-  private readonly ports: MatcherPorts;
-  private readonly changed = new Set<MachineId>();
+  readonly #ports: MatcherPorts;
+  readonly #changed = new Set<MachineId>();
   /** Requests to be searched for among all offers. */
-  private readonly look = new Set<StandingRequestId>();
+  readonly #look = new Set<StandingRequestId>();
   /** Requests for which a search among all offers found something: the next round asks them. */
-  private readonly found = new Set<StandingRequestId>();
+  readonly #found = new Set<StandingRequestId>();
   /** Requests to be searched for again in the next run, because the offers that they found could not be had. */
-  private readonly again = new Set<StandingRequestId>();
-  private round: Round | undefined;
-  private readonly staleUntilMs = new Map<MachineId, number>();
-  private readonly restUntilMs = new Map<StandingRequestId, number>();
-  private sweptId = asId<StandingRequestId>(0);
-  private sweptAtMs = 0;
+  readonly #again = new Set<StandingRequestId>();
+  #round: Round | undefined;
+  readonly #staleUntilMs = new Map<MachineId, number>();
+  readonly #restUntilMs = new Map<StandingRequestId, number>();
+  #sweptId = asId<StandingRequestId>(0);
+  #sweptAtMs = 0;
   /** Milliseconds that searches among all offers took since the last sweep. */
-  private lookedMs = 0;
-  private ranAtMs = -Infinity;
-  private isRunning = false;
+  #lookedMs = 0;
+  #ranAtMs = -Infinity;
+  #isRunning = false;
 
   constructor(ports: MatcherPorts) {
-    this.ports = ports;
+    this.#ports = ports;
     this.book = new RequestBook(ports);
   }
 
@@ -109,34 +109,34 @@ export class Matcher {
    */
   note(machineIds: readonly MachineId[]): boolean {
     if (this.book.isEmpty) return false;
-    for (const id of machineIds) this.changed.add(id);
+    for (const id of machineIds) this.#changed.add(id);
     // A change wakes the matcher no more often than its loop runs anyway.
-    return !this.isRunning && this.ports.clock.monotonicMs() - this.ranAtMs >= MATCH_EVERY_MS;
+    return !this.#isRunning && this.#ports.clock.monotonicMs() - this.#ranAtMs >= MATCH_EVERY_MS;
   }
 
   async run(): Promise<LoopStatus> {
-    this.isRunning = true;
+    this.#isRunning = true;
     try {
-      return await this.runOnce();
+      return await this.#runOnce();
     } finally {
-      this.ranAtMs = this.ports.clock.monotonicMs();
-      this.isRunning = false;
+      this.#ranAtMs = this.#ports.clock.monotonicMs();
+      this.#isRunning = false;
     }
   }
 
-  private async runOnce(): Promise<LoopStatus> {
-    for (const id of await this.book.refresh()) this.look.add(id);
+  async #runOnce(): Promise<LoopStatus> {
+    for (const id of await this.book.refresh()) this.#look.add(id);
     if (this.book.size === 0) {
-      this.forget();
+      this.#forget();
       return { open: 0, searches: 0, claimed: 0 };
     }
-    this.sweep();
+    this.#sweep();
     const done: Done = { searches: 0, claimed: 0, errors: [] };
-    const untilMs = this.ports.clock.monotonicMs() + MS_PER_RUN;
-    while (done.searches < SEARCHES_PER_RUN && this.ports.clock.monotonicMs() < untilMs) {
-      if (this.round !== undefined) await this.serve(this.round, done);
-      else if (this.changed.size > 0) this.round = this.formRound(done);
-      else if (this.look.size > 0) await this.lookAround(done);
+    const untilMs = this.#ports.clock.monotonicMs() + MS_PER_RUN;
+    while (done.searches < SEARCHES_PER_RUN && this.#ports.clock.monotonicMs() < untilMs) {
+      if (this.#round !== undefined) await this.#serve(this.#round, done);
+      else if (this.#changed.size > 0) this.#round = this.#formRound(done);
+      else if (this.#look.size > 0) await this.#lookAround(done);
       else break;
     }
     // A request that cannot be handled does not keep the others waiting, and its error is still reported.
@@ -144,68 +144,68 @@ export class Matcher {
     return { open: this.book.size, searches: done.searches, claimed: done.claimed };
   }
 
-  private forget(): void {
-    for (const kept of [this.changed, this.look, this.found, this.again, this.staleUntilMs, this.restUntilMs]) {
+  #forget(): void {
+    for (const kept of [this.#changed, this.#look, this.#found, this.#again, this.#staleUntilMs, this.#restUntilMs]) {
       kept.clear();
     }
-    this.round = undefined;
+    this.#round = undefined;
   }
 
   /** Takes up the machines that changed, and the requests that their offers may concern. */
-  private formRound(done: Done): Round {
-    const machineIds = [...this.changed].slice(0, MACHINES_PER_ROUND);
+  #formRound(done: Done): Round {
+    const machineIds = [...this.#changed].slice(0, MACHINES_PER_ROUND);
     for (const id of machineIds) {
-      this.changed.delete(id);
-      this.staleUntilMs.delete(id);
+      this.#changed.delete(id);
+      this.#staleUntilMs.delete(id);
     }
     done.searches += 1;
     const query = { machine_id: { in: machineIds }, rentable: { eq: true }, allocated_storage: 0 };
-    const offers = this.ports.search({ ...query, disable_bundling: true, limit: 10_000 });
-    const ids = new Set([...this.book.listConcerned(kindsOf(offers)), ...this.found]);
+    const offers = this.#ports.search({ ...query, disable_bundling: true, limit: 10_000 });
+    const ids = new Set([...this.book.listConcerned(kindsOf(offers)), ...this.#found]);
     return { machineIds, ids: [...ids].toSorted((a, b) => a - b), next: 0 };
   }
 
   /** Asks the next few requests. */
-  private async serve(round: Round, done: Done): Promise<void> {
-    const isTurnOver = this.beginTurn(done);
+  async #serve(round: Round, done: Done): Promise<void> {
+    const isTurnOver = this.#beginTurn(done);
     for (; !isTurnOver(); round.next += 1) {
       const id = round.ids[round.next];
       if (id === undefined) {
-        this.round = undefined;
+        this.#round = undefined;
         break;
       }
-      const wasFound = this.found.delete(id);
+      const wasFound = this.#found.delete(id);
       const waiting = this.book.find(id);
-      if (waiting === undefined || this.isResting(id)) continue;
-      const isServed = await this.guarded(id, done, () => this.serveOne(waiting, round.machineIds, done));
+      if (waiting === undefined || this.#isResting(id)) continue;
+      const isServed = await this.#guarded(id, done, () => this.#serveOne(waiting, round.machineIds, done));
       // An older request took the offer that this one had found; other machines may have more.
-      if (wasFound && !isServed) this.again.add(id);
+      if (wasFound && !isServed) this.#again.add(id);
     }
     await aTurn();
   }
 
-  private async serveOne(waiting: WaitingRequest, machineIds: readonly MachineId[], done: Done): Promise<boolean> {
-    const usable = machineIds.filter((id) => this.isUsable(id));
+  async #serveOne(waiting: WaitingRequest, machineIds: readonly MachineId[], done: Done): Promise<boolean> {
+    const usable = machineIds.filter((id) => this.#isUsable(id));
     if (usable.length === 0) return false;
     done.searches += 1;
     const among = new Set<number>(usable);
-    const hits = this.ports
+    const hits = this.#ports
       .search(searchAmong(waiting.request, { in: usable }))
       .filter((offer) => among.has(offer.machine_id) && isWithinLimit(waiting.request, offer));
-    return hits.length > 0 && (await this.attempt(waiting, hits, done));
+    return hits.length > 0 && (await this.#attempt(waiting, hits, done));
   }
 
   /**
    * Runs `work` for one request. An error keeps that request from another attempt for a while, and no other request.
    * True when the request counts as served.
    */
-  private async guarded(id: StandingRequestId, done: Done, work: () => Promise<boolean>): Promise<boolean> {
+  async #guarded(id: StandingRequestId, done: Done, work: () => Promise<boolean>): Promise<boolean> {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof AppError) await this.failOrRest(id, error);
+      if (error instanceof AppError) await this.#failOrRest(id, error);
       else {
-        this.rest(id);
+        this.#rest(id);
         done.errors.push(error);
       }
       return true;
@@ -213,50 +213,50 @@ export class Matcher {
   }
 
   /** False for a machine that changed after the round began: older requests have not been asked about it. */
-  private isUsable(id: MachineId): boolean {
-    return !this.changed.has(id) && !this.staleUntilMs.has(id);
+  #isUsable(id: MachineId): boolean {
+    return !this.#changed.has(id) && !this.#staleUntilMs.has(id);
   }
 
   /** Tries one offer after the other. True when the request is settled, for now or for good. */
-  private async attempt({ request }: WaitingRequest, hits: readonly FoundOffer[], done: Done): Promise<boolean> {
-    const { database, encryption } = this.ports;
+  async #attempt({ request }: WaitingRequest, hits: readonly FoundOffer[], done: Done): Promise<boolean> {
+    const { database, encryption } = this.#ports;
     const wish = await wishOfRequest(database.kysely, request, encryption);
     if (wish === undefined) {
-      this.drop(request.id);
+      this.#drop(request.id);
       return true;
     }
     for (const offer of hits) {
       // An earlier attempt of this process may have changed the machine.
-      if (!this.isUsable(asId<MachineId>(offer.machine_id))) continue;
-      if (await this.claim(request, { wish, offer }, done)) return true;
+      if (!this.#isUsable(asId<MachineId>(offer.machine_id))) continue;
+      if (await this.#claim(request, { wish, offer }, done)) return true;
     }
     return false;
   }
 
-  private async claim(
+  async #claim(
     { id, totalMaxNanosPerHour }: StandingRequest,
     { wish, offer }: { readonly wish: Wish; readonly offer: FoundOffer },
     done: Done,
   ): Promise<boolean> {
-    const { database, clock, desk } = this.ports;
+    const { database, clock, desk } = this.#ports;
     const order = await desk.orderFor(wish, offer.id, { totalMaxNanosPerHour });
     try {
       const outcome = await withTransaction(database, clock, (tx) => claimOffer(tx, id, order));
       if (outcome.kind === "refused") throw outcome.error;
       if (outcome.kind === "claimed") {
         done.claimed += 1;
-        this.setAside(offer);
+        this.#setAside(offer);
       }
-      this.drop(id);
+      this.#drop(id);
       return true;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const isOfferToBlame = isAbout(error, offer.id);
       if (isOfferToBlame && error.kind !== "insufficient_funds") {
-        this.setAside(offer);
+        this.#setAside(offer);
         return false;
       }
-      return this.failOrRest(id, error);
+      return this.#failOrRest(id, error);
     }
   }
 
@@ -264,90 +264,90 @@ export class Matcher {
    * Fails a request that can never be served, or lets it rest when the obstacle may pass. True when no other offer can
    * help.
    */
-  private async failOrRest(id: StandingRequestId, error: AppError): Promise<boolean> {
-    const { database, clock } = this.ports;
+  async #failOrRest(id: StandingRequestId, error: AppError): Promise<boolean> {
+    const { database, clock } = this.#ports;
     const isForGood = error.kind === "not_found" || error.code === "no_such_volume_offer";
     // Resting comes first: if the failure cannot be stored either, the round goes on without this request.
-    this.rest(id);
+    this.#rest(id);
     await withTransaction(database, clock, (tx) =>
       isForGood ? failRequest(tx, id, error.publicMessage) : noteAttempt(tx, id, error.publicMessage),
     );
-    if (isForGood) this.drop(id);
+    if (isForGood) this.#drop(id);
     // A volume may be out of reach of one machine and within reach of the next.
     return error.kind !== "invalid";
   }
 
-  private drop(id: StandingRequestId): void {
+  #drop(id: StandingRequestId): void {
     this.book.remove(id);
-    this.restUntilMs.delete(id);
+    this.#restUntilMs.delete(id);
   }
 
-  private setAside({ machine_id: machine }: FoundOffer): void {
-    this.staleUntilMs.set(asId<MachineId>(machine), this.ports.clock.monotonicMs() + STALE_MS);
+  #setAside({ machine_id: machine }: FoundOffer): void {
+    this.#staleUntilMs.set(asId<MachineId>(machine), this.#ports.clock.monotonicMs() + STALE_MS);
   }
 
-  private rest(id: StandingRequestId): void {
-    this.restUntilMs.set(id, this.ports.clock.monotonicMs() + RETRY_MS);
+  #rest(id: StandingRequestId): void {
+    this.#restUntilMs.set(id, this.#ports.clock.monotonicMs() + RETRY_MS);
   }
 
-  private isResting(id: StandingRequestId): boolean {
-    return (this.restUntilMs.get(id) ?? 0) > this.ports.clock.monotonicMs();
+  #isResting(id: StandingRequestId): boolean {
+    return (this.#restUntilMs.get(id) ?? 0) > this.#ports.clock.monotonicMs();
   }
 
   /** Searches all offers for a few requests. The machines found are given away in a round of their own. */
-  private async lookAround(done: Done): Promise<void> {
-    const isTurnOver = this.beginTurn(done);
-    for (const id of [...this.look].toSorted((a, b) => a - b)) {
+  async #lookAround(done: Done): Promise<void> {
+    const isTurnOver = this.#beginTurn(done);
+    for (const id of [...this.#look].toSorted((a, b) => a - b)) {
       if (isTurnOver()) break;
-      this.look.delete(id);
+      this.#look.delete(id);
       const waiting = this.book.find(id);
-      if (waiting === undefined || this.isResting(id)) continue;
-      await this.guarded(id, done, async () => this.lookFor(waiting, done));
+      if (waiting === undefined || this.#isResting(id)) continue;
+      await this.#guarded(id, done, async () => this.#lookFor(waiting, done));
     }
     await aTurn();
   }
 
-  private beginTurn(done: Done): () => boolean {
-    const { clock } = this.ports;
+  #beginTurn(done: Done): () => boolean {
+    const { clock } = this.#ports;
     const [searchesMax, untilMs] = [done.searches + SEARCHES_AT_ONCE, clock.monotonicMs() + MS_AT_ONCE];
     return () => done.searches >= searchesMax || clock.monotonicMs() >= untilMs;
   }
 
-  private lookFor({ request }: WaitingRequest, done: Done): boolean {
+  #lookFor({ request }: WaitingRequest, done: Done): boolean {
     done.searches += 1;
-    const startedAtMs = this.ports.clock.monotonicMs();
+    const startedAtMs = this.#ports.clock.monotonicMs();
     // Each search leaves out the machines that earlier ones found, so that it finds another one while there are any, and
     // one round serves all these requests.
-    const taken = [...this.changed, ...this.staleUntilMs.keys()].slice(0, MACHINES_PER_ROUND);
-    const hits = this.ports
+    const taken = [...this.#changed, ...this.#staleUntilMs.keys()].slice(0, MACHINES_PER_ROUND);
+    const hits = this.#ports
       .search(searchAmong(request, { notin: taken }))
       .filter((offer) => isWithinLimit(request, offer));
-    this.lookedMs += this.ports.clock.monotonicMs() - startedAtMs;
-    const hit = hits.find((offer) => this.isUsable(asId<MachineId>(offer.machine_id)));
+    this.#lookedMs += this.#ports.clock.monotonicMs() - startedAtMs;
+    const hit = hits.find((offer) => this.#isUsable(asId<MachineId>(offer.machine_id)));
     if (hit !== undefined) {
-      this.changed.add(asId<MachineId>(hit.machine_id));
-      this.found.add(request.id);
-    } else if (hits.length > 0) this.again.add(request.id);
+      this.#changed.add(asId<MachineId>(hit.machine_id));
+      this.#found.add(request.id);
+    } else if (hits.length > 0) this.#again.add(request.id);
     return hit !== undefined;
   }
 
   /** Adds the requests whose rest is over, and a few more each second, in turn. */
-  private sweep(): void {
-    const nowMs = this.ports.clock.monotonicMs();
-    for (const id of this.again) this.look.add(id);
-    this.again.clear();
-    for (const [id, untilMs] of this.staleUntilMs) if (untilMs <= nowMs) this.staleUntilMs.delete(id);
-    for (const [id, untilMs] of this.restUntilMs) {
+  #sweep(): void {
+    const nowMs = this.#ports.clock.monotonicMs();
+    for (const id of this.#again) this.#look.add(id);
+    this.#again.clear();
+    for (const [id, untilMs] of this.#staleUntilMs) if (untilMs <= nowMs) this.#staleUntilMs.delete(id);
+    for (const [id, untilMs] of this.#restUntilMs) {
       if (untilMs > nowMs) continue;
-      this.restUntilMs.delete(id);
-      this.look.add(id);
+      this.#restUntilMs.delete(id);
+      this.#look.add(id);
     }
-    if (nowMs - this.sweptAtMs < Math.max(SWEEP_EVERY_MS, this.lookedMs / SWEEP_SHARE)) return;
-    this.sweptAtMs = nowMs;
-    this.lookedMs = 0;
-    for (const id of this.book.listAfter(this.sweptId, SWEEP_COUNT)) {
-      this.look.add(id);
-      this.sweptId = id;
+    if (nowMs - this.#sweptAtMs < Math.max(SWEEP_EVERY_MS, this.#lookedMs / SWEEP_SHARE)) return;
+    this.#sweptAtMs = nowMs;
+    this.#lookedMs = 0;
+    for (const id of this.book.listAfter(this.#sweptId, SWEEP_COUNT)) {
+      this.#look.add(id);
+      this.#sweptId = id;
     }
   }
 }

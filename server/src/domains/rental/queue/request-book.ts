@@ -11,32 +11,32 @@ export type WaitingRequest = { readonly request: StandingRequest; readonly glanc
  * present state is read again when one is locked; notifications of the database name the requests to read again.
  */
 export class RequestBook {
-  private readonly database: Database;
-  private readonly clock: Clock;
-  private waiting = new Map<StandingRequestId, WaitingRequest>();
-  private stale = new Set<StandingRequestId>();
-  private isAllStale = true;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  #waiting = new Map<StandingRequestId, WaitingRequest>();
+  #stale = new Set<StandingRequestId>();
+  #isAllStale = true;
 
   constructor({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
-    this.database = database;
-    this.clock = clock;
+    this.#database = database;
+    this.#clock = clock;
   }
 
   get size(): number {
-    return this.waiting.size;
+    return this.#waiting.size;
   }
 
   /** True while the queue has no request that this process knows of, and none that it still has to read. */
   get isEmpty(): boolean {
-    return this.waiting.size === 0 && this.stale.size === 0 && !this.isAllStale;
+    return this.#waiting.size === 0 && this.#stale.size === 0 && !this.#isAllStale;
   }
 
   markStale(id: StandingRequestId): void {
-    this.stale.add(id);
+    this.#stale.add(id);
   }
 
   markAllStale(): void {
-    this.isAllStale = true;
+    this.#isAllStale = true;
   }
 
   /**
@@ -44,38 +44,38 @@ export class RequestBook {
    * same requests.
    */
   async refresh(): Promise<readonly StandingRequestId[]> {
-    if (!this.isAllStale && this.stale.size === 0) return [];
-    const [isAll, ids] = [this.isAllStale, [...this.stale]];
-    this.isAllStale = false;
-    this.stale = new Set();
+    if (!this.#isAllStale && this.#stale.size === 0) return [];
+    const [isAll, ids] = [this.#isAllStale, [...this.#stale]];
+    this.#isAllStale = false;
+    this.#stale = new Set();
     try {
-      const open = await listOpen(this.database.kysely, this.clock.now(), isAll ? undefined : ids);
-      const fresh = open.map(({ id }) => id).filter((id) => !this.waiting.has(id));
-      if (isAll) this.waiting.clear();
-      else for (const id of ids) this.waiting.delete(id);
-      for (const request of open) this.waiting.set(request.id, { request, glance: glanceOf(request) });
-      this.sort();
+      const open = await listOpen(this.#database.kysely, this.#clock.now(), isAll ? undefined : ids);
+      const fresh = open.map(({ id }) => id).filter((id) => !this.#waiting.has(id));
+      if (isAll) this.#waiting.clear();
+      else for (const id of ids) this.#waiting.delete(id);
+      for (const request of open) this.#waiting.set(request.id, { request, glance: glanceOf(request) });
+      this.#sort();
       return fresh;
     } catch (error) {
-      this.isAllStale ||= isAll;
-      for (const id of ids) this.stale.add(id);
+      this.#isAllStale ||= isAll;
+      for (const id of ids) this.#stale.add(id);
       throw error;
     }
   }
 
   find(id: StandingRequestId): WaitingRequest | undefined {
-    return this.waiting.get(id);
+    return this.#waiting.get(id);
   }
 
   remove(id: StandingRequestId): void {
-    this.waiting.delete(id);
+    this.#waiting.delete(id);
   }
 
   /** The requests that an offer of one of these kinds may concern, oldest first. */
   listConcerned(kinds: readonly Kind[]): readonly StandingRequestId[] {
     if (kinds.length === 0) return [];
     const concerned: StandingRequestId[] = [];
-    for (const [id, { glance }] of this.waiting) {
+    for (const [id, { glance }] of this.#waiting) {
       if (kinds.some((kind) => mayConcern(glance, kind))) concerned.push(id);
     }
     return concerned;
@@ -83,18 +83,18 @@ export class RequestBook {
 
   /** The next `count` requests after this id; past the end it goes on at the beginning. */
   listAfter(last: StandingRequestId, count: number): readonly StandingRequestId[] {
-    const ids = [...this.waiting.keys()];
+    const ids = [...this.#waiting.keys()];
     const start = ids.findIndex((id) => id > last);
     const from = start === -1 ? 0 : start;
     return ids.slice(from, from + count);
   }
 
   /** A map keeps the order of insertion, and requests become known nearly always in the order of their ids. */
-  private sort(): void {
+  #sort(): void {
     let last = asId<StandingRequestId>(0);
-    for (const id of this.waiting.keys()) {
+    for (const id of this.#waiting.keys()) {
       if (id < last) {
-        this.waiting = new Map([...this.waiting].toSorted(([a], [b]) => a - b));
+        this.#waiting = new Map([...this.#waiting].toSorted(([a], [b]) => a - b));
         return;
       }
       last = id;

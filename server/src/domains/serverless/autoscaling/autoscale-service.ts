@@ -51,22 +51,22 @@ type Counts = { visited: number; rented: number; ordered: number; failed: number
  * when it is notified of a change. A failure at one endpoint does not delay the others.
  */
 export class Autoscaler {
-  private readonly ports: AutoscalerPorts;
-  private readonly watched = new Map<EndpointGroupId, Watched>();
+  readonly #ports: AutoscalerPorts;
+  readonly #watched = new Map<EndpointGroupId, Watched>();
   /** Endpoints with a notified change: they come first, in the order of the notifications. */
-  private readonly urgent = new Set<EndpointGroupId>();
-  private readonly errors: unknown[] = [];
-  private laneCount = 0;
-  private working: Promise<void> = Promise.resolve();
+  readonly #urgent = new Set<EndpointGroupId>();
+  readonly #errors: unknown[] = [];
+  #laneCount = 0;
+  #working: Promise<void> = Promise.resolve();
   /** True from the first run on: a process that only answers requests makes no decisions. */
-  private isRunning = false;
-  private listedAtMs = -Infinity;
-  private heardAtMs = -Infinity;
-  private listeningSinceMs = Infinity;
-  private counts: Counts = { visited: 0, rented: 0, ordered: 0, failed: 0 };
+  #isRunning = false;
+  #listedAtMs = -Infinity;
+  #heardAtMs = -Infinity;
+  #listeningSinceMs = Infinity;
+  #counts: Counts = { visited: 0, rented: 0, ordered: 0, failed: 0 };
 
   constructor(ports: AutoscalerPorts) {
-    this.ports = ports;
+    this.#ports = ports;
   }
 
   readonly channel: ChannelHandler = {
@@ -74,19 +74,19 @@ export class Autoscaler {
       for (const id of payload.split(",")) this.note(asId<EndpointGroupId>(Number(id)));
     },
     onGap: () => {
-      this.listedAtMs = -Infinity;
-      for (const id of this.watched.keys()) this.note(id);
+      this.#listedAtMs = -Infinity;
+      for (const id of this.#watched.keys()) this.note(id);
     },
   };
 
   /** Notes a change in this endpoint: it is looked at at once. */
   note(id: EndpointGroupId): void {
     // The first run looks at all endpoints.
-    if (!this.isRunning) return;
-    const watched = this.watch(id);
+    if (!this.#isRunning) return;
+    const watched = this.#watch(id);
     if (watched.isBusy) watched.isAgain = true;
-    else this.urgent.add(id);
-    this.openLane();
+    else this.#urgent.add(id);
+    this.#openLane();
   }
 
   /**
@@ -94,132 +94,132 @@ export class Autoscaler {
    * work under way would be.
    */
   noteSoon(id: EndpointGroupId): void {
-    if (!this.isRunning) return;
-    const watched = this.watch(id);
+    if (!this.#isRunning) return;
+    const watched = this.#watch(id);
     const soonMs = watched.visitedAtMs + RESTLESS_EVERY_MS;
     if (watched.isBusy) watched.isSoon = true;
-    else if (soonMs <= this.ports.clock.monotonicMs()) this.note(id);
+    else if (soonMs <= this.#ports.clock.monotonicMs()) this.note(id);
     else watched.dueAtMs = Math.min(watched.dueAtMs, soonMs);
   }
 
   /** Notes a change on these machines: every endpoint with a worker there is looked at. */
   noteMachines(machineIds: readonly MachineId[]): void {
     const changed = new Set(machineIds);
-    for (const [id, { machineIds: own }] of this.watched) if (own.some((one) => changed.has(one))) this.note(id);
+    for (const [id, { machineIds: own }] of this.#watched) if (own.some((one) => changed.has(one))) this.note(id);
   }
 
   /** Looks at every endpoint that is due. Resolves when that is done, or when the time of a run is over. */
   async run(): Promise<LoopStatus> {
-    this.isRunning = true;
-    await this.list();
-    const nowMs = this.ports.clock.monotonicMs();
-    for (const [id, { dueAtMs, isBusy }] of this.watched) if (dueAtMs <= nowMs && !isBusy) this.urgent.add(id);
-    this.openLane();
+    this.#isRunning = true;
+    await this.#list();
+    const nowMs = this.#ports.clock.monotonicMs();
+    for (const [id, { dueAtMs, isBusy }] of this.#watched) if (dueAtMs <= nowMs && !isBusy) this.#urgent.add(id);
+    this.#openLane();
     const done = new AbortController();
-    await Promise.race([this.idle(), this.ports.clock.sleep(RUN_MS, done.signal)]);
+    await Promise.race([this.idle(), this.#ports.clock.sleep(RUN_MS, done.signal)]);
     done.abort();
-    const { counts } = this;
-    this.counts = { visited: 0, rented: 0, ordered: 0, failed: 0 };
-    const [error] = this.errors.splice(0);
+    const counts = this.#counts;
+    this.#counts = { visited: 0, rented: 0, ordered: 0, failed: 0 };
+    const [error] = this.#errors.splice(0);
     if (error !== undefined) throw error;
-    return { endpoints: this.watched.size, ...counts };
+    return { endpoints: this.#watched.size, ...counts };
   }
 
   /** Resolves when no look is under way. */
   async idle(): Promise<void> {
-    while (this.laneCount > 0) await this.working;
+    while (this.#laneCount > 0) await this.#working;
   }
 
   /** Starts no further look, and waits for those under way. */
   async stop(): Promise<void> {
-    this.isRunning = false;
-    this.urgent.clear();
+    this.#isRunning = false;
+    this.#urgent.clear();
     await this.idle();
   }
 
-  private async list(): Promise<void> {
-    const { database, clock } = this.ports;
+  async #list(): Promise<void> {
+    const { database, clock } = this.#ports;
     const nowMs = clock.monotonicMs();
-    if (nowMs - this.listedAtMs < LIST_EVERY_MS) return;
-    this.noteDeafness();
+    if (nowMs - this.#listedAtMs < LIST_EVERY_MS) return;
+    this.#noteDeafness();
     const ids = new Set(await listEndpointIds(database.kysely));
-    this.listedAtMs = nowMs;
-    this.heardAtMs = nowMs;
-    for (const id of ids) this.watch(id);
-    for (const [id, { isBusy }] of this.watched) if (!ids.has(id) && !isBusy) this.watched.delete(id);
+    this.#listedAtMs = nowMs;
+    this.#heardAtMs = nowMs;
+    for (const id of ids) this.#watch(id);
+    for (const [id, { isBusy }] of this.#watched) if (!ids.has(id) && !isBusy) this.#watched.delete(id);
   }
 
   /**
    * After this server or the database stood still, no worker could be heard: the silence of workers is counted from
    * now.
    */
-  private noteDeafness(): void {
-    const { clock } = this.ports;
-    if (clock.monotonicMs() - this.heardAtMs > DEAF_MS) this.listeningSinceMs = clock.now().getTime();
+  #noteDeafness(): void {
+    const { clock } = this.#ports;
+    if (clock.monotonicMs() - this.#heardAtMs > DEAF_MS) this.#listeningSinceMs = clock.now().getTime();
   }
 
-  private watch(id: EndpointGroupId): Watched {
-    const known = this.watched.get(id);
+  #watch(id: EndpointGroupId): Watched {
+    const known = this.#watched.get(id);
     if (known !== undefined) return known;
     const watched: Watched = {
       ...{ memory: new EndpointMemory(), machineIds: [], dueAtMs: -Infinity, visitedAtMs: -Infinity },
       ...{ isBusy: false, isAgain: false, isSoon: false },
     };
-    this.watched.set(id, watched);
+    this.#watched.set(id, watched);
     return watched;
   }
 
-  private openLane(): void {
-    if (!this.isRunning || this.laneCount >= LANES || this.urgent.size === 0) return;
-    this.laneCount += 1;
-    const lane = this.serve().finally(() => {
-      this.laneCount -= 1;
-      this.openLane();
+  #openLane(): void {
+    if (!this.#isRunning || this.#laneCount >= LANES || this.#urgent.size === 0) return;
+    this.#laneCount += 1;
+    const lane = this.#serve().finally(() => {
+      this.#laneCount -= 1;
+      this.#openLane();
     });
-    this.working = Promise.all([this.working, lane]).then(() => undefined);
-    this.openLane();
+    this.#working = Promise.all([this.#working, lane]).then(() => undefined);
+    this.#openLane();
   }
 
   /** Looks at the next due endpoints until none is left. Never throws. */
-  private async serve(): Promise<void> {
-    for (let id = this.takeUrgent(); id !== undefined; id = this.takeUrgent()) {
-      const watched = this.watch(id);
+  async #serve(): Promise<void> {
+    for (let id = this.#takeUrgent(); id !== undefined; id = this.#takeUrgent()) {
+      const watched = this.#watch(id);
       watched.isBusy = true;
       watched.isAgain = false;
       watched.isSoon = false;
       try {
-        await this.visit(id, watched);
+        await this.#visit(id, watched);
       } catch (error) {
-        this.counts.failed += 1;
-        this.errors.push(error);
-        watched.dueAtMs = this.ports.clock.monotonicMs() + AFTER_FAILURE_MS;
+        this.#counts.failed += 1;
+        this.#errors.push(error);
+        watched.dueAtMs = this.#ports.clock.monotonicMs() + AFTER_FAILURE_MS;
       }
       watched.isBusy = false;
-      if (watched.isAgain && this.isRunning) this.urgent.add(id);
+      if (watched.isAgain && this.#isRunning) this.#urgent.add(id);
     }
   }
 
-  private takeUrgent(): EndpointGroupId | undefined {
-    const [id] = this.urgent;
-    if (id !== undefined) this.urgent.delete(id);
+  #takeUrgent(): EndpointGroupId | undefined {
+    const [id] = this.#urgent;
+    if (id !== undefined) this.#urgent.delete(id);
     return id;
   }
 
-  private async visit(id: EndpointGroupId, watched: Watched): Promise<void> {
-    const { ports } = this;
+  async #visit(id: EndpointGroupId, watched: Watched): Promise<void> {
+    const ports = this.#ports;
     const { clock, database } = ports;
     const { memory } = watched;
-    this.counts.visited += 1;
+    this.#counts.visited += 1;
     watched.visitedAtMs = clock.monotonicMs();
-    this.noteDeafness();
+    this.#noteDeafness();
     await ports.desk.prepare(ORDERS_AT_HAND);
     const outcome = await withTransaction(database, clock, (tx) => {
-      const rules = { nowMs: tx.now.getTime(), listeningSinceMs: this.listeningSinceMs };
+      const rules = { nowMs: tx.now.getTime(), listeningSinceMs: this.#listeningSinceMs };
       return decideOnEndpoint(tx, { id, memory, rules }, ports);
     });
-    this.heardAtMs = clock.monotonicMs();
+    this.#heardAtMs = clock.monotonicMs();
     if (outcome.kind === "gone") {
-      this.watched.delete(id);
+      this.#watched.delete(id);
       return;
     }
     if (outcome.kind === "busy") {
@@ -230,11 +230,11 @@ export class Autoscaler {
     watched.machineIds = machineIds;
     const isSoon = isRestless || watched.isSoon;
     watched.dueAtMs = clock.monotonicMs() + (isSoon ? RESTLESS_EVERY_MS : QUIET_EVERY_MS);
-    this.counts.rented += rented;
+    this.#counts.rented += rented;
     const failed: unknown[] = [];
     for (const order of orders) {
       try {
-        if ((await carryOut({ endpoint, order, memory }, ports)) === "done") this.counts.ordered += 1;
+        if ((await carryOut({ endpoint, order, memory }, ports)) === "done") this.#counts.ordered += 1;
       } catch (error) {
         // The other orders do not wait for the failed one; the next decision gives it again.
         failed.push(error);

@@ -97,15 +97,15 @@ function mischief({ workers, offers, nowMs }: Situation): Decision {
 /** One endpoint under two servers; the test plays the processes of its workers. */
 class Play {
   readonly busy = new Map<number, { readonly count: number; readonly run: number }>();
-  private readonly readyRuns = new Set<string>();
-  private readonly failed = new Set<number>();
-  private isFaulty = false;
-  private servers: readonly Autoscaler[] = [];
-  private readonly world: TestApp;
-  private readonly hosts: readonly FakeHost[];
-  private readonly owner: TestCaller;
+  readonly #readyRuns = new Set<string>();
+  readonly #failed = new Set<number>();
+  #isFaulty = false;
+  #servers: readonly Autoscaler[] = [];
+  readonly #world: TestApp;
+  readonly #hosts: readonly FakeHost[];
+  readonly #owner: TestCaller;
   readonly fleet: Fleet;
-  private readonly rules: (situation: Situation) => Decision;
+  readonly #rules: (situation: Situation) => Decision;
 
   constructor(
     {
@@ -116,24 +116,24 @@ class Play {
     fleet: Fleet,
     rules: (situation: Situation) => Decision,
   ) {
-    [this.world, this.hosts, this.owner, this.fleet, this.rules] = [world, hosts, owner, fleet, rules];
+    [this.#world, this.#hosts, this.#owner, this.fleet, this.#rules] = [world, hosts, owner, fleet, rules];
     this.restart();
   }
 
   /** Replaces both servers by new ones with empty memory. */
   restart(): void {
-    this.servers = [0, 1].map(() =>
-      anAutoscaler(this.world, {
+    this.#servers = [0, 1].map(() =>
+      anAutoscaler(this.#world, {
         secret,
-        decide: this.rules,
-        database: this.crashingDatabase(),
+        decide: this.#rules,
+        database: this.#crashingDatabase(),
         tellUpdate: async () => {
-          if (this.trips()) throw new Crash("while a worker is told");
+          if (this.#trips()) throw new Crash("while a worker is told");
         },
         search: (query) => {
-          if (this.trips()) throw new Crash("while offers are looked for");
-          return searchOffers(this.world.app.offers.index, query, {
-            now: this.world.clock.now(),
+          if (this.#trips()) throw new Crash("while offers are looked for");
+          return searchOffers(this.#world.app.offers.index, query, {
+            now: this.#world.clock.now(),
             rentedMachines: new Set(),
           });
         },
@@ -147,87 +147,87 @@ class Play {
         await this.decide();
         break;
       case "wait":
-        this.world.clock.jump(step.seconds * 1000);
+        this.#world.clock.jump(step.seconds * 1000);
         break;
       case "obey":
-        for (const host of this.hosts) await host.obey();
+        for (const host of this.#hosts) await host.obey();
         break;
       case "report":
-        await this.report();
+        await this.#report();
         break;
       case "finish":
         this.busy.clear();
         break;
       case "traffic":
-        await this.ask(step.load);
+        await this.#ask(step.load);
         break;
       case "fault":
-        this.isFaulty = true;
+        this.#isFaulty = true;
         break;
       case "forget":
         this.restart();
         break;
       case "reprice":
         // Searches do not know the new price yet: the offers that they find are refused.
-        await this.world.env.pool.query(
+        await this.#world.env.pool.query(
           "update machines set price_device_nanos_per_hour = price_device_nanos_per_hour + 1000000",
         );
         break;
       case "fail":
-        await this.fail(step.nth);
+        await this.#fail(step.nth);
         break;
       case "limit":
-        await this.change({ max_workers: step.maxWorkers });
+        await this.#change({ max_workers: step.maxWorkers });
         break;
       case "state":
-        await this.change({ endpoint_state: step.state });
+        await this.#change({ endpoint_state: step.state });
         break;
     }
   }
 
   async decide(): Promise<void> {
-    const runs = await Promise.allSettled(this.servers.map((server) => decideNow(server, this.fleet)));
+    const runs = await Promise.allSettled(this.#servers.map((server) => decideNow(server, this.fleet)));
     for (const run of runs) {
       if (run.status === "rejected" && !(run.reason instanceof Crash)) throw run.reason;
     }
-    const workers = new Map((await workersOf(this.world, this.fleet)).map((one) => [Number(one.instance_id), one]));
+    const workers = new Map((await workersOf(this.#world, this.fleet)).map((one) => [Number(one.instance_id), one]));
     for (const [id, { count, run }] of this.busy) {
       const worker = workers.get(id);
-      if (worker !== undefined && worker.failure !== "") this.failed.add(id);
+      if (worker !== undefined && worker.failure !== "") this.#failed.add(id);
       const isAtWork = worker?.desired === "running" && worker.run === run;
-      assert.ok(isAtWork || this.failed.has(id), `worker ${id} lost ${count} requests`);
+      assert.ok(isAtWork || this.#failed.has(id), `worker ${id} lost ${count} requests`);
     }
   }
 
   /** Checks that every worker and instance that was ever made is gone, and paid for. */
   async end(): Promise<void> {
-    this.isFaulty = false;
+    this.#isFaulty = false;
     const { endpointId } = this.fleet;
-    const answer = await this.world.call({
+    const answer = await this.#world.call({
       method: "DELETE",
       url: `/api/v0/endptjobs/${endpointId}/`,
-      secret: this.owner.secret,
+      secret: this.#owner.secret,
       body: {},
     });
     assert.equal(answer.status, 200, answer.text);
-    for (const host of this.hosts) await host.obey();
-    const { rows } = await this.world.env.pool.query(
+    for (const host of this.#hosts) await host.obey();
+    const { rows } = await this.#world.env.pool.query(
       `select 'worker' as what, instance_id as id from endpoint_workers where endpoint_group_id = $1
        union all select 'endpoint', id from endpoint_groups where id = $1
        union all select 'group', id from worker_groups where endpoint_group_id = $1
        union all select 'instance', id from instances where user_id = $2 and phase <> 'ended'`,
-      [endpointId, this.owner.id],
+      [endpointId, this.#owner.id],
     );
     assert.deepEqual(rows, []);
   }
 
   /** Crashes between the order to destroy a worker's instance and the end of the worker's own row. */
-  private crashingDatabase(): Database {
-    const { database } = this.world.env;
+  #crashingDatabase(): Database {
+    const { database } = this.#world.env;
     const kysely = database.kysely.withPlugin({
       transformQuery: ({ node }) => {
         const isEnd = node.kind === "DeleteQueryNode" && JSON.stringify(node.from).includes('"endpoint_workers"');
-        if (isEnd && this.trips()) throw new Crash("after the order to destroy");
+        if (isEnd && this.#trips()) throw new Crash("after the order to destroy");
         return node;
       },
       transformResult: async ({ result }) => result,
@@ -235,68 +235,68 @@ class Play {
     return { ...database, kysely };
   }
 
-  private trips(): boolean {
-    const { isFaulty } = this;
-    this.isFaulty = false;
+  #trips(): boolean {
+    const isFaulty = this.#isFaulty;
+    this.#isFaulty = false;
     return isFaulty;
   }
 
-  private async report(): Promise<void> {
-    for (const worker of await workersOf(this.world, this.fleet)) {
+  async #report(): Promise<void> {
+    for (const worker of await workersOf(this.#world, this.fleet)) {
       const { instance_id: id } = worker;
-      const host = this.hostOf(id);
+      const host = this.#hostOf(id);
       const seen = host?.obedience().find((one) => one.instance_id === id && one.state === "running");
       if (host === undefined || seen === undefined) continue;
       const run = `${id} ${seen.generation}`;
       const count = this.busy.get(id)?.count ?? 0;
       const port = Object.values(seen.ports ?? {})[0];
-      const answer = await sayStatus(this.world, host, id, {
+      const answer = await sayStatus(this.#world, host, id, {
         url: identityOf(host, id, port).url,
-        loadtime: this.readyRuns.has(run) ? 0 : 1,
+        loadtime: this.#readyRuns.has(run) ? 0 : 1,
         cur_load: count * 10,
         num_requests_working: count,
       });
       // The worker's host may not have reported yet that it runs.
-      if (answer.status === 200) this.readyRuns.add(run);
+      if (answer.status === 200) this.#readyRuns.add(run);
       else assert.ok([401, 503, 400].includes(answer.status), answer.text);
     }
   }
 
   /** Sends requests to workers that are routed to, as a router in another process would know them. */
-  private async ask(load: number): Promise<void> {
-    const { clock, env } = this.world;
+  async #ask(load: number): Promise<void> {
+    const { clock, env } = this.#world;
     await env.pool.query(
       `insert into endpoint_load (endpoint_group_id, second_at, request_count, load)
        values ($1, date_trunc('second', $2::timestamptz), 1, $3) on conflict do nothing`,
       [this.fleet.endpointId, clock.now(), load],
     );
-    for (const worker of await workersOf(this.world, this.fleet)) {
+    for (const worker of await workersOf(this.#world, this.fleet)) {
       const isOpen = worker.is_ready && worker.draining_to === null && worker.desired === "running";
       if (!isOpen || worker.failure !== "") continue;
       const { instance_id: id, run } = worker;
       this.busy.set(id, { count: 1 + (this.busy.get(id)?.count ?? 0), run });
     }
-    await this.report();
+    await this.#report();
   }
 
-  private async fail(nth: number): Promise<void> {
-    const workers = await workersOf(this.world, this.fleet);
+  async #fail(nth: number): Promise<void> {
+    const workers = await workersOf(this.#world, this.fleet);
     const id = workers[nth % Math.max(1, workers.length)]?.instance_id;
-    const host = id === undefined ? undefined : this.hostOf(id);
+    const host = id === undefined ? undefined : this.#hostOf(id);
     if (id === undefined || host === undefined) return;
     this.busy.delete(id);
-    this.failed.add(id);
-    await sayStatus(this.world, host, id, { error_msg: "out of memory" });
+    this.#failed.add(id);
+    await sayStatus(this.#world, host, id, { error_msg: "out of memory" });
   }
 
-  private async change(body: Readonly<Record<string, unknown>>): Promise<void> {
+  async #change(body: Readonly<Record<string, unknown>>): Promise<void> {
     const { endpointId } = this.fleet;
-    const { secret: key } = this.owner;
-    await this.world.call({ method: "PUT", url: `/api/v0/endptjobs/${endpointId}/`, secret: key, body });
+    const { secret: key } = this.#owner;
+    await this.#world.call({ method: "PUT", url: `/api/v0/endptjobs/${endpointId}/`, secret: key, body });
   }
 
-  private hostOf(id: number): FakeHost | undefined {
-    return this.hosts.find((host) => host.order(id) !== undefined);
+  #hostOf(id: number): FakeHost | undefined {
+    return this.#hosts.find((host) => host.order(id) !== undefined);
   }
 }
 

@@ -66,18 +66,18 @@ const SPENDING_STOP_MAX_MS = 300_000;
 
 /** Ids that are left alone until a time. Expired ids are forgotten at the next addition. */
 export class Rests<Id> {
-  private readonly untilMs = new Map<Id, number>();
+  readonly #untilMs = new Map<Id, number>();
 
   get count(): number {
-    return this.untilMs.size;
+    return this.#untilMs.size;
   }
 
   add(id: Id, { nowMs, forMs }: { readonly nowMs: number; readonly forMs: number }): void {
-    for (const [known, untilMs] of this.untilMs) if (untilMs <= nowMs) this.untilMs.delete(known);
-    this.untilMs.set(id, nowMs + forMs);
+    for (const [known, untilMs] of this.#untilMs) if (untilMs <= nowMs) this.#untilMs.delete(known);
+    this.#untilMs.set(id, nowMs + forMs);
   }
 
   has(id: Id, nowMs: number): boolean {
-    return (this.untilMs.get(id) ?? Number.NEGATIVE_INFINITY) > nowMs;
+    return (this.#untilMs.get(id) ?? Number.NEGATIVE_INFINITY) > nowMs;
   }
 }

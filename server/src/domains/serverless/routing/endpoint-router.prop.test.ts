@@ -73,42 +73,42 @@ class Model {
   readonly router: EndpointRouter;
   readonly known = new Map<number, Known>();
   readonly workers = new Map<InstanceId, RoutableWorker>();
-  private orders = 0;
-  private readonly calls: Assignment[] = [];
+  #orders = 0;
+  readonly #calls: Assignment[] = [];
 
   constructor() {
     this.router = new EndpointRouter(
       { maxQueueTimeMs: MAX_QUEUE_TIME_MS, silentAfterMs: SILENT_AFTER_MS, targetUtil: 0.9 },
       {
         numbers: RequestNumbers.unlimited(),
-        onGiven: (assignment) => void this.calls.push(assignment),
+        onGiven: (assignment) => void this.#calls.push(assignment),
       },
     );
   }
 
   run(step: Step): void {
-    const waitingBefore = new Set(this.waiting());
-    this.perform(step);
-    for (const assignment of this.calls.splice(0)) {
+    const waitingBefore = new Set(this.#waiting());
+    this.#perform(step);
+    for (const assignment of this.#calls.splice(0)) {
       const known = this.known.get(assignment.requestIdx);
       assert.ok(known?.isAttended, "only a connected client is called");
-      this.noteGiven(assignment);
+      this.#noteGiven(assignment);
     }
-    this.check(waitingBefore);
+    this.#check(waitingBefore);
   }
 
-  private perform(step: Step): void {
+  #perform(step: Step): void {
     switch (step.kind) {
       case "route":
-        return this.ask(0, step.cost, step.replayS);
+        return this.#ask(0, step.cost, step.replayS);
       case "again": {
-        const idx = this.pickOf([...this.known.keys()], step.which);
-        if (idx !== undefined) this.ask(idx, this.known.get(idx)?.cost ?? 0, step.replayS);
+        const idx = this.#pickOf([...this.known.keys()], step.which);
+        if (idx !== undefined) this.#ask(idx, this.known.get(idx)?.cost ?? 0, step.replayS);
         return;
       }
       case "leave": {
-        const idx = this.pickOf(
-          this.idxs((one) => one.given === undefined && one.isAttended),
+        const idx = this.#pickOf(
+          this.#idxs((one) => one.given === undefined && one.isAttended),
           step.which,
         );
         const known = idx === undefined ? undefined : this.known.get(idx);
@@ -120,8 +120,8 @@ class Model {
         return;
       }
       case "finish": {
-        const idx = this.pickOf(
-          this.idxs((one) => one.given !== undefined),
+        const idx = this.#pickOf(
+          this.#idxs((one) => one.given !== undefined),
           step.which,
         );
         const given = idx === undefined ? undefined : this.known.get(idx)?.given;
@@ -133,9 +133,9 @@ class Model {
         return;
       }
       case "report":
-        return this.report(step.worker, step.drops, step.foreign);
+        return this.#report(step.worker, step.drops, step.foreign);
       case "worker":
-        return this.changeWorker(step);
+        return this.#changeWorker(step);
       case "pass":
         this.nowMs += step.ms;
         return;
@@ -148,7 +148,7 @@ class Model {
     }
   }
 
-  private ask(requestIdx: number, costAsked: number, replay: number): void {
+  #ask(requestIdx: number, costAsked: number, replay: number): void {
     const before = this.known.get(requestIdx);
     const isSpent = before?.given !== undefined && before.given.atMs + before.replayMs < this.nowMs;
     const former = isSpent ? undefined : before?.given?.workerId;
@@ -159,7 +159,7 @@ class Model {
     else assert.equal(idx, requestIdx, "a request keeps its number");
     const order = isSpent ? undefined : before?.order;
     this.known.set(idx, {
-      order: order ?? (this.orders += 1),
+      order: order ?? (this.#orders += 1),
       cost: costAsked,
       replayMs: replay * 1000,
       isAttended: answer.kind === "held",
@@ -168,7 +168,7 @@ class Model {
       given: undefined,
     });
     if (answer.kind !== "given") return;
-    const others = [...this.workers.values()].filter((worker) => worker.id !== former && this.isIdle(worker));
+    const others = [...this.workers.values()].filter((worker) => worker.id !== former && this.#isIdle(worker));
     if (former !== undefined && others.length > 0) {
       assert.notEqual(
         answer.assignment.workerId,
@@ -176,24 +176,24 @@ class Model {
         "a request that was not served goes to another worker if one is idle",
       );
     }
-    this.noteGiven(answer.assignment);
+    this.#noteGiven(answer.assignment);
   }
 
-  private noteGiven({ requestIdx, workerId, url, cost: costGiven }: Assignment): void {
+  #noteGiven({ requestIdx, workerId, url, cost: costGiven }: Assignment): void {
     const known = this.known.get(requestIdx);
     const worker = this.workers.get(workerId);
     assert.ok(known !== undefined && worker !== undefined);
     assert.equal(known.given, undefined, "a request has one worker unless its client asked again");
-    assert.ok(this.isOpen(worker), "only an open worker gets requests");
+    assert.ok(this.#isOpen(worker), "only an open worker gets requests");
     assert.deepEqual([url, costGiven], [worker.url, known.cost]);
     Object.assign(known, { isAttended: false, isTold: true, given: { workerId, atMs: this.nowMs } });
   }
 
-  private report(which: Pick, drops: Pick, foreign: number): void {
-    const id = this.pickOf([...this.workers.keys()], which);
+  #report(which: Pick, drops: Pick, foreign: number): void {
+    const id = this.#pickOf([...this.workers.keys()], which);
     const worker = id === undefined ? undefined : this.workers.get(id);
     if (id === undefined || worker === undefined) return;
-    const own = this.idxs((one) => one.given?.workerId === id);
+    const own = this.#idxs((one) => one.given?.workerId === id);
     const listed = own.filter((_, index) => (drops >> index) % 2 === 0);
     for (const idx of own) {
       const { given, replayMs = 0 } = this.known.get(idx) ?? {};
@@ -207,13 +207,13 @@ class Model {
     this.router.report(id, { currentLoad: foreign * 10, workingRequestIdxs }, this.nowMs);
   }
 
-  private changeWorker({ worker: which, change }: Extract<Step, { kind: "worker" }>): void {
+  #changeWorker({ worker: which, change }: Extract<Step, { kind: "worker" }>): void {
     const id = asId<InstanceId>((which % WORKERS) + 1);
     const report = { atMs: this.nowMs, load: 0, count: 1 };
     const old = this.workers.get(id);
     if (change === "remove" || old === undefined) {
       this.workers.delete(id);
-      for (const idx of this.idxs((one) => one.given?.workerId === id)) this.known.delete(idx);
+      for (const idx of this.#idxs((one) => one.given?.workerId === id)) this.known.delete(idx);
     }
     if (change === "add") {
       const flags = { isReady: true, isDraining: false, isOutdated: false };
@@ -225,8 +225,8 @@ class Model {
     this.router.setWorkers([...this.workers.values()], this.nowMs);
   }
 
-  private check(waitingBefore: ReadonlySet<number>): void {
-    const waiting = this.waiting();
+  #check(waitingBefore: ReadonlySet<number>): void {
+    const waiting = this.#waiting();
     const orderOf = (idx: number) => this.known.get(idx)?.order ?? 0;
     const inOrder = waiting.toSorted((a, b) => orderOf(a) - orderOf(b));
     assert.deepEqual(
@@ -261,33 +261,33 @@ class Model {
     const flags = { isReady: true, isDraining: false, isOutdated: false };
     this.workers.set(id, { id, url: "http://99", perf: 1e9, ...flags, report });
     this.router.setWorkers([...this.workers.values()], this.nowMs);
-    for (const assignment of this.calls.splice(0)) this.noteGiven(assignment);
+    for (const assignment of this.#calls.splice(0)) this.#noteGiven(assignment);
     assert.equal(this.router.queue().requestCount, 0);
-    for (const idx of this.idxs((one) => one.given === undefined)) {
+    for (const idx of this.#idxs((one) => one.given === undefined)) {
       assert.equal(this.known.get(idx)?.isAttended, false, "a connected client is told at once");
-      this.ask(idx, this.known.get(idx)?.cost ?? 0, 60);
+      this.#ask(idx, this.known.get(idx)?.cost ?? 0, 60);
       assert.ok(this.known.get(idx)?.given, "a worker is kept for a client between two polls");
     }
   }
 
-  private waiting(): number[] {
+  #waiting(): number[] {
     return [...this.known.keys()].filter((idx) => this.router.countBefore(idx, 1_000) !== undefined);
   }
 
-  private isOpen({ isReady, isDraining, report }: RoutableWorker): boolean {
+  #isOpen({ isReady, isDraining, report }: RoutableWorker): boolean {
     return isReady && !isDraining && report !== undefined && report.atMs + SILENT_AFTER_MS > this.nowMs;
   }
 
-  private isIdle(worker: RoutableWorker): boolean {
+  #isIdle(worker: RoutableWorker): boolean {
     const { load, requestCount } = this.router.loadOf(worker.id);
-    return this.isOpen(worker) && !worker.isOutdated && load === 0 && requestCount === 0 && worker.report?.load === 0;
+    return this.#isOpen(worker) && !worker.isOutdated && load === 0 && requestCount === 0 && worker.report?.load === 0;
   }
 
-  private idxs(holds: (one: Known) => boolean): number[] {
+  #idxs(holds: (one: Known) => boolean): number[] {
     return [...this.known].filter(([, one]) => holds(one)).map(([idx]) => idx);
   }
 
-  private pickOf<T>(all: readonly T[], which: Pick): T | undefined {
+  #pickOf<T>(all: readonly T[], which: Pick): T | undefined {
     return all[which % Math.max(1, all.length)];
   }
 }

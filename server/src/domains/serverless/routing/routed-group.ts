@@ -26,8 +26,8 @@ export class RoutedGroup {
    * Callbacks of clients whose calls are held open: called with the worker, or with undefined when another call took
    * over or the endpoint ended.
    */
-  private readonly holders = new Map<number, (assignment: Assignment | undefined) => void>();
-  private workers: readonly RoutableWorker[] = [];
+  readonly #holders = new Map<number, (assignment: Assignment | undefined) => void>();
+  #workers: readonly RoutableWorker[] = [];
   isGone = false;
   usedAtMs: number;
   loadedAtMs: number;
@@ -41,14 +41,14 @@ export class RoutedGroup {
     this.loadedAtMs = nowMs;
     this.router = new EndpointRouter(settingsOf(endpoint), {
       numbers: this.numbers,
-      onGiven: (assignment) => this.holders.get(assignment.requestIdx)?.(assignment),
+      onGiven: (assignment) => this.#holders.get(assignment.requestIdx)?.(assignment),
     });
   }
 
   /** Takes in the present state of the database. */
   learn(endpoint: RoutedEndpoint, workers: readonly RoutableWorker[], nowMs: number): void {
     this.endpoint = endpoint;
-    this.workers = workers;
+    this.#workers = workers;
     this.loadedAtMs = nowMs;
     this.router.configure(settingsOf(endpoint), nowMs);
     this.router.setWorkers(workers, nowMs);
@@ -62,7 +62,7 @@ export class RoutedGroup {
 
   /** Tells every client with a held call to ask again; their places are kept. */
   release(): void {
-    for (const answer of this.holders.values()) answer(undefined);
+    for (const answer of this.#holders.values()) answer(undefined);
   }
 
   /** Waits for the worker of a held request, as long as its client may be kept waiting and stays connected. */
@@ -71,17 +71,17 @@ export class RoutedGroup {
     { clock, holdMs, hungUp }: { readonly clock: Clock; readonly holdMs: number; readonly hungUp: AbortSignal },
   ): Promise<RouteOutcome> {
     // A client that asks twice at once is answered in the second call: the first call is told to ask again.
-    this.holders.get(requestIdx)?.(undefined);
+    this.#holders.get(requestIdx)?.(undefined);
     const over = new AbortController();
     const given = new Promise<Assignment | undefined>((resolve) => {
       const answer = (assignment: Assignment | undefined) => {
-        if (this.holders.get(requestIdx) === answer) this.holders.delete(requestIdx);
+        if (this.#holders.get(requestIdx) === answer) this.#holders.delete(requestIdx);
         over.abort();
         resolve(assignment);
       };
-      this.holders.set(requestIdx, answer);
+      this.#holders.set(requestIdx, answer);
       const giveUp = () => {
-        if (this.holders.get(requestIdx) !== answer) return;
+        if (this.#holders.get(requestIdx) !== answer) return;
         this.router.leave(requestIdx, { isTold: hungUp.aborted !== true }, clock.now().getTime());
         answer(undefined);
       };
@@ -91,12 +91,12 @@ export class RoutedGroup {
     });
     const assignment = await given;
     if (assignment !== undefined) return { kind: "given", assignment };
-    return this.isGone ? { kind: "gone" } : { kind: "held", requestIdx, status: this.statusOf(requestIdx) };
+    return this.isGone ? { kind: "gone" } : { kind: "held", requestIdx, status: this.#statusOf(requestIdx) };
   }
 
-  private statusOf(requestIdx: number): string {
+  #statusOf(requestIdx: number): string {
     const before = this.router.countBefore(requestIdx, PLACES_COUNTED);
-    return [describePlace(before), describeWorkers(this.workers), describeState(this.endpoint)]
+    return [describePlace(before), describeWorkers(this.#workers), describeState(this.endpoint)]
       .filter((part) => part !== "")
       .join("; ");
   }

@@ -45,34 +45,31 @@ const PRESSURE_EVERY_MS = 100;
  * and answers from memory from then on.
  */
 export class Routers {
-  private readonly ports: RoutersPorts;
-  private readonly groups = new Map<EndpointGroupId, RoutedGroup>();
-  private readonly byKey = new Map<string, RoutedGroup>();
-  private readonly lookups = new Map<string, Promise<RoutedGroup | undefined>>();
+  readonly #ports: RoutersPorts;
+  readonly #groups = new Map<EndpointGroupId, RoutedGroup>();
+  readonly #byKey = new Map<string, RoutedGroup>();
+  readonly #lookups = new Map<string, Promise<RoutedGroup | undefined>>();
   /** Reads under way; `isStale` if the endpoint changed meanwhile and is read again. */
-  private readonly loads = new Map<
-    EndpointGroupId,
-    { isStale: boolean; readonly done: Promise<RoutedGroup | undefined> }
-  >();
-  private readonly listeners: ((id: EndpointGroupId) => void)[] = [];
-  private readonly working = new Set<Promise<unknown>>();
-  private writing: Promise<LoopStatus> | undefined;
+  readonly #loads = new Map<EndpointGroupId, { isStale: boolean; readonly done: Promise<RoutedGroup | undefined> }>();
+  readonly #listeners: ((id: EndpointGroupId) => void)[] = [];
+  readonly #working = new Set<Promise<unknown>>();
+  #writing: Promise<LoopStatus> | undefined;
 
-  private readonly telling: MicroBatcher<Finished, undefined>;
+  readonly #telling: MicroBatcher<Finished, undefined>;
   /** Endpoints that become due while others are being read are read together. */
-  private readonly reads: MicroBatcher<EndpointGroupId, RoutedFleet | undefined>;
+  readonly #reads: MicroBatcher<EndpointGroupId, RoutedFleet | undefined>;
 
   constructor(ports: RoutersPorts) {
-    this.ports = ports;
+    this.#ports = ports;
     const { database, clock, processName } = ports;
-    this.telling = new MicroBatcher({
+    this.#telling = new MicroBatcher({
       maxBatch: TOLD_AT_ONCE,
       run: async (batch) => {
         await withTransaction(database, clock, (tx) => notifyFinished(tx, finishedPayloads(processName, batch)));
         return batch.map(() => undefined);
       },
     });
-    this.reads = new MicroBatcher({
+    this.#reads = new MicroBatcher({
       maxBatch: READ_AT_ONCE,
       run: async (ids) => {
         const fleets = await inSnapshot(database, (db) => listRoutedFleets(db, ids));
@@ -83,20 +80,20 @@ export class Routers {
 
   readonly channel: ChannelHandler = {
     onMessage: (payload) => {
-      for (const id of payload.split(",")) this.reloadKnown(asId<EndpointGroupId>(Number(id)));
+      for (const id of payload.split(",")) this.#reloadKnown(asId<EndpointGroupId>(Number(id)));
     },
     onGap: () => {
-      for (const id of this.groups.keys()) this.reloadKnown(id);
+      for (const id of this.#groups.keys()) this.#reloadKnown(id);
     },
   };
 
   /** Receives the requests that other servers heard as finished, and those that moved to them. */
   readonly finishedChannel: ChannelHandler = {
     onMessage: (payload) => {
-      for (const { endpointId, workerId, requestIdxs } of readFinished(payload, this.ports.processName)) {
+      for (const { endpointId, workerId, requestIdxs } of readFinished(payload, this.#ports.processName)) {
         const router = this.of(endpointId);
-        if (workerId !== undefined) router?.finish(workerId, requestIdxs, this.nowMs());
-        else for (const idx of requestIdxs) router?.forget(idx, this.nowMs());
+        if (workerId !== undefined) router?.finish(workerId, requestIdxs, this.#nowMs());
+        else for (const idx of requestIdxs) router?.forget(idx, this.#nowMs());
       }
     },
     // Reports of the workers correct the loss.
@@ -105,34 +102,34 @@ export class Routers {
 
   /** Removes requests that a worker has finished. Those that another server may have given to it are passed on. */
   finish(endpointId: EndpointGroupId, workerId: InstanceId, requestIdxs: readonly number[]): void {
-    const elsewhere = this.of(endpointId)?.finish(workerId, requestIdxs, this.nowMs()) ?? requestIdxs;
-    if (elsewhere.length > 0) this.tell({ endpointId, workerId, requestIdxs: elsewhere });
+    const elsewhere = this.of(endpointId)?.finish(workerId, requestIdxs, this.#nowMs()) ?? requestIdxs;
+    if (elsewhere.length > 0) this.#tell({ endpointId, workerId, requestIdxs: elsewhere });
   }
 
   /** The router of an endpoint; undefined when this server was never asked for it and gave nothing away. */
   of(id: EndpointGroupId): EndpointRouter | undefined {
-    return this.groups.get(id)?.router;
+    return this.#groups.get(id)?.router;
   }
 
   /** The endpoint with this name and key, if this process has it: found without the database. */
   known(name: string, apiKey: string): RoutedGroup | undefined {
-    const group = this.byKey.get(apiKey);
+    const group = this.#byKey.get(apiKey);
     return group?.endpoint.name === name ? group : undefined;
   }
 
   /** True if the database is being asked for this key: waiting for that read costs nothing. */
   isLookedUp(apiKey: string): boolean {
-    return this.lookups.has(apiKey);
+    return this.#lookups.has(apiKey);
   }
 
   /** The endpoint with this name and key; undefined when either is wrong. */
   async findByKey(name: string, apiKey: string): Promise<RoutedGroup | undefined> {
     const known = this.known(name, apiKey);
-    if (known !== undefined || this.byKey.has(apiKey) || !KEY_FORM.test(apiKey)) return known;
-    let lookup = this.lookups.get(apiKey);
+    if (known !== undefined || this.#byKey.has(apiKey) || !KEY_FORM.test(apiKey)) return known;
+    let lookup = this.#lookups.get(apiKey);
     if (lookup === undefined) {
-      lookup = this.lookUp(apiKey).finally(() => this.lookups.delete(apiKey));
-      this.lookups.set(apiKey, lookup);
+      lookup = this.#lookUp(apiKey).finally(() => this.#lookups.delete(apiKey));
+      this.#lookups.set(apiKey, lookup);
     }
     const group = await lookup;
     return group?.endpoint.name === name ? group : undefined;
@@ -140,7 +137,7 @@ export class Routers {
 
   /** An endpoint by its id, read from the database unless this process has it. */
   async open(id: EndpointGroupId): Promise<RoutedGroup | undefined> {
-    return this.groups.get(id) ?? this.load(id);
+    return this.#groups.get(id) ?? this.#load(id);
   }
 
   /** Routes a request: at once, or within the time for which it may be held. `hungUp` is read only when it is held. */
@@ -150,54 +147,54 @@ export class Routers {
     { holdMs, hungUp }: { readonly holdMs: number; readonly hungUp: () => AbortSignal },
   ): Promise<RouteOutcome> {
     if (group.endpoint.state === "stopped") return { kind: "stopped" };
-    await this.supplyNumbers(group);
+    await this.#supplyNumbers(group);
     if (group.isGone) return { kind: "gone" };
-    const nowMs = this.nowMs();
+    const nowMs = this.#nowMs();
     group.usedAtMs = nowMs;
     const isMoved = request.requestIdx !== 0 && !group.router.knows(request.requestIdx);
     let answer = group.router.route(request, nowMs);
     if (answer.kind === "unknown") {
-      await this.learnNumbers(group);
-      answer = group.router.route(request, this.nowMs());
+      await this.#learnNumbers(group);
+      answer = group.router.route(request, this.#nowMs());
     }
-    this.notePressure(group, nowMs);
+    this.#notePressure(group, nowMs);
     if (isMoved && (answer.kind === "given" || answer.kind === "held")) {
-      this.tell({ endpointId: group.endpoint.id, workerId: undefined, requestIdxs: [request.requestIdx] });
+      this.#tell({ endpointId: group.endpoint.id, workerId: undefined, requestIdxs: [request.requestIdx] });
     }
     if (answer.kind !== "held") return answer;
-    return group.hold(answer.requestIdx, { clock: this.ports.clock, holdMs, hungUp: hungUp() });
+    return group.hold(answer.requestIdx, { clock: this.#ports.clock, holdMs, hungUp: hungUp() });
   }
 
   /** Registers a listener for endpoints with more load than their workers take; called a few times a second at most. */
   onPressure(listener: (id: EndpointGroupId) => void): void {
-    this.listeners.push(listener);
+    this.#listeners.push(listener);
   }
 
   /** Stores the counted traffic, so that the server that decides sees all of it. */
   writeLoad(): Promise<LoopStatus> {
-    const next = (this.writing ?? Promise.resolve()).then(() => this.writeOnce());
+    const next = (this.#writing ?? Promise.resolve()).then(() => this.#writeOnce());
     const settled = next.catch(() => ({}));
-    this.writing = settled;
+    this.#writing = settled;
     return next;
   }
 
   /** Gives up abandoned requests, reads what other servers heard, and forgets endpoints without requests. */
   tend(): LoopStatus {
-    const nowMs = this.nowMs();
+    const nowMs = this.#nowMs();
     let heldCount = 0;
-    for (const group of this.groups.values()) {
+    for (const group of this.#groups.values()) {
       group.router.expire(nowMs);
       heldCount += group.router.queue().requestCount;
-      if (group.router.queue().requestCount > 0) this.notePressure(group, nowMs);
-      if (group.router.isIdle() && group.usedAtMs + FORGET_AFTER_MS <= nowMs) this.forget(group);
-      else if (group.loadedAtMs + REFRESH_MS <= nowMs) this.reloadKnown(group.endpoint.id);
+      if (group.router.queue().requestCount > 0) this.#notePressure(group, nowMs);
+      if (group.router.isIdle() && group.usedAtMs + FORGET_AFTER_MS <= nowMs) this.#forget(group);
+      else if (group.loadedAtMs + REFRESH_MS <= nowMs) this.#reloadKnown(group.endpoint.id);
     }
-    return { endpoints: this.groups.size, held: heldCount };
+    return { endpoints: this.#groups.size, held: heldCount };
   }
 
   /** Tells every client with a held call to ask again, as this process ends. */
   release(): void {
-    for (const group of this.groups.values()) group.release();
+    for (const group of this.#groups.values()) group.release();
   }
 
   /** Finishes the work under way and stores the counted traffic, as the last act of the process. */
@@ -208,124 +205,124 @@ export class Routers {
 
   /** Resolves when every change that was notified so far is read. */
   async settled(): Promise<void> {
-    while (this.working.size > 0) await Promise.allSettled(this.working);
-    await this.telling.idle();
+    while (this.#working.size > 0) await Promise.allSettled(this.#working);
+    await this.#telling.idle();
   }
 
-  private tell(finished: Finished): void {
-    this.telling.submit(finished).catch((error: unknown) => {
+  #tell(finished: Finished): void {
+    this.#telling.submit(finished).catch((error: unknown) => {
       // Servers that believe that the worker has such a request learn its end from reports that do not list it.
       const { endpointId } = finished;
-      this.ports.log.warn(
+      this.#ports.log.warn(
         { err: error, endpoint_id: endpointId },
         "finished requests could not be reported to other servers",
       );
     });
   }
 
-  private async lookUp(apiKey: string): Promise<RoutedGroup | undefined> {
-    const endpoint = await findRoutedEndpointByKey(this.ports.database.kysely, apiKey);
+  async #lookUp(apiKey: string): Promise<RoutedGroup | undefined> {
+    const endpoint = await findRoutedEndpointByKey(this.#ports.database.kysely, apiKey);
     return endpoint && this.open(endpoint.id);
   }
 
-  private nowMs(): number {
-    return this.ports.clock.now().getTime();
+  #nowMs(): number {
+    return this.#ports.clock.now().getTime();
   }
 
-  private reloadKnown(id: EndpointGroupId): void {
-    const under = this.loads.get(id);
+  #reloadKnown(id: EndpointGroupId): void {
+    const under = this.#loads.get(id);
     if (under !== undefined) under.isStale = true;
     // The failure is logged, and the next round of `tend` reads the endpoint again.
-    else if (this.groups.has(id)) this.load(id).catch(() => undefined);
+    else if (this.#groups.has(id)) this.#load(id).catch(() => undefined);
   }
 
-  private load(id: EndpointGroupId): Promise<RoutedGroup | undefined> {
-    const under = this.loads.get(id);
+  #load(id: EndpointGroupId): Promise<RoutedGroup | undefined> {
+    const under = this.#loads.get(id);
     if (under !== undefined) return under.done;
-    const load = { isStale: false, done: this.readUntilFresh(id) };
-    this.loads.set(id, load);
-    void this.track(load.done);
+    const load = { isStale: false, done: this.#readUntilFresh(id) };
+    this.#loads.set(id, load);
+    void this.#track(load.done);
     return load.done;
   }
 
-  private async readUntilFresh(id: EndpointGroupId): Promise<RoutedGroup | undefined> {
+  async #readUntilFresh(id: EndpointGroupId): Promise<RoutedGroup | undefined> {
     try {
-      let group = await this.read(id);
-      while (this.takeStale(id)) group = await this.read(id);
+      let group = await this.#read(id);
+      while (this.#takeStale(id)) group = await this.#read(id);
       return group;
     } catch (error) {
-      this.ports.log.warn({ err: error, endpoint_id: id }, "an endpoint could not be read");
+      this.#ports.log.warn({ err: error, endpoint_id: id }, "an endpoint could not be read");
       throw error;
     } finally {
-      this.loads.delete(id);
+      this.#loads.delete(id);
     }
   }
 
   /** True if the endpoint changed while it was read. */
-  private takeStale(id: EndpointGroupId): boolean {
-    const load = this.loads.get(id);
+  #takeStale(id: EndpointGroupId): boolean {
+    const load = this.#loads.get(id);
     if (load?.isStale !== true) return false;
     load.isStale = false;
     return true;
   }
 
-  private async read(id: EndpointGroupId): Promise<RoutedGroup | undefined> {
-    const { database, clock } = this.ports;
-    const fleet = await this.reads.submit(id);
-    const known = this.groups.get(id);
+  async #read(id: EndpointGroupId): Promise<RoutedGroup | undefined> {
+    const { database, clock } = this.#ports;
+    const fleet = await this.#reads.submit(id);
+    const known = this.#groups.get(id);
     if (fleet === undefined) {
-      if (known !== undefined) this.forget(known);
+      if (known !== undefined) this.#forget(known);
       return undefined;
     }
     const { endpoint, workers } = fleet;
     const start = known === undefined ? await withTransaction(database, clock, (tx) => takeBlock(tx, id)) : 0;
     if (start === undefined) return undefined;
-    const nowMs = this.nowMs();
-    const group = known ?? this.remember(new RoutedGroup(endpoint, nowMs));
+    const nowMs = this.#nowMs();
+    const group = known ?? this.#remember(new RoutedGroup(endpoint, nowMs));
     if (known === undefined) group.numbers.add(start, start + NUMBERS_PER_BLOCK);
-    if (group.endpoint.apiKey !== endpoint.apiKey) this.byKey.delete(group.endpoint.apiKey);
-    this.byKey.set(endpoint.apiKey, group);
+    if (group.endpoint.apiKey !== endpoint.apiKey) this.#byKey.delete(group.endpoint.apiKey);
+    this.#byKey.set(endpoint.apiKey, group);
     group.learn(endpoint, workers, nowMs);
     return group;
   }
 
-  private remember(group: RoutedGroup): RoutedGroup {
-    this.groups.set(group.endpoint.id, group);
+  #remember(group: RoutedGroup): RoutedGroup {
+    this.#groups.set(group.endpoint.id, group);
     return group;
   }
 
-  private forget(group: RoutedGroup): void {
-    this.groups.delete(group.endpoint.id);
-    this.byKey.delete(group.endpoint.apiKey);
+  #forget(group: RoutedGroup): void {
+    this.#groups.delete(group.endpoint.id);
+    this.#byKey.delete(group.endpoint.apiKey);
     group.end();
   }
 
   /** Takes numbers when less than half a block is left; waits for them only when none is left. */
-  private async supplyNumbers(group: RoutedGroup): Promise<void> {
+  async #supplyNumbers(group: RoutedGroup): Promise<void> {
     const { left } = group.numbers;
     if (left > NUMBERS_PER_BLOCK / 2) return;
     if (group.supplying === undefined) {
-      group.supplying = this.fetchNumbers(group).finally(() => {
+      group.supplying = this.#fetchNumbers(group).finally(() => {
         group.supplying = undefined;
       });
-      void this.track(group.supplying);
+      void this.#track(group.supplying);
     }
     if (left > 0) return;
     await group.supplying;
     // Other requests may have used them up meanwhile.
-    if (group.numbers.left === 0 && !group.isGone) await this.supplyNumbers(group);
+    if (group.numbers.left === 0 && !group.isGone) await this.#supplyNumbers(group);
   }
 
-  private async fetchNumbers(group: RoutedGroup): Promise<void> {
-    const { database, clock } = this.ports;
+  async #fetchNumbers(group: RoutedGroup): Promise<void> {
+    const { database, clock } = this.#ports;
     const start = await withTransaction(database, clock, (tx) => takeBlock(tx, group.endpoint.id));
-    if (start === undefined) this.forget(group);
+    if (start === undefined) this.#forget(group);
     else group.numbers.add(start, start + NUMBERS_PER_BLOCK);
   }
 
   /** Reads up to which number other servers have taken numbers. All requests that arrive meanwhile wait for one read. */
-  private learnNumbers(group: RoutedGroup): Promise<void> {
-    group.learning ??= readNextRequestIdx(this.ports.database.kysely, group.endpoint.id)
+  #learnNumbers(group: RoutedGroup): Promise<void> {
+    group.learning ??= readNextRequestIdx(this.#ports.database.kysely, group.endpoint.id)
       .then((end) => group.numbers.learnEnd(end))
       .finally(() => {
         group.learning = undefined;
@@ -333,19 +330,19 @@ export class Routers {
     return group.learning;
   }
 
-  private notePressure(group: RoutedGroup, nowMs: number): void {
+  #notePressure(group: RoutedGroup, nowMs: number): void {
     if (nowMs < group.pressedAtMs + PRESSURE_EVERY_MS || !group.router.isPressed(nowMs)) return;
     group.pressedAtMs = nowMs;
-    for (const listener of this.listeners) listener(group.endpoint.id);
+    for (const listener of this.#listeners) listener(group.endpoint.id);
   }
 
-  private async writeOnce(): Promise<LoopStatus> {
-    const counted = [...this.groups.values()]
+  async #writeOnce(): Promise<LoopStatus> {
+    const counted = [...this.#groups.values()]
       .map((group) => ({ group, endpointGroupId: group.endpoint.id, samples: group.router.takeSamples() }))
       .filter(({ samples }) => samples.length > 0);
     if (counted.length === 0) return { written: 0 };
     try {
-      await withTransaction(this.ports.database, this.ports.clock, (tx) => addLoad(tx, counted));
+      await withTransaction(this.#ports.database, this.#ports.clock, (tx) => addLoad(tx, counted));
     } catch (error) {
       for (const { group, samples } of counted) group.router.putBackSamples(samples);
       throw error;
@@ -353,14 +350,14 @@ export class Routers {
     return { written: counted.length };
   }
 
-  private async track(work: Promise<unknown>): Promise<void> {
+  async #track(work: Promise<unknown>): Promise<void> {
     const tracked = work.then(
       () => undefined,
       () => undefined,
     );
-    this.working.add(tracked);
+    this.#working.add(tracked);
     await tracked;
-    this.working.delete(tracked);
+    this.#working.delete(tracked);
   }
 }
 

@@ -21,8 +21,8 @@ const SPARE_MS = 1_000;
  * reports that arrive late.
  */
 export class ServiceEstimate {
-  private sampleCount = 0;
-  private meanMs = 0;
+  #sampleCount = 0;
+  #meanMs = 0;
 
   /**
    * Learns from a finished request: its duration, the expected duration with all requests before it, and if there
@@ -38,14 +38,14 @@ export class ServiceEstimate {
     readonly isFirst: boolean;
   }): void {
     if (!isFirst && tookMs <= expectedMs * UNEXPLAINED) return;
-    const share = tookMs > this.meanMs ? GROWTH : DECAY;
-    this.meanMs = this.sampleCount === 0 ? tookMs : this.meanMs + (tookMs - this.meanMs) * share;
-    this.sampleCount += 1;
+    const share = tookMs > this.#meanMs ? GROWTH : DECAY;
+    this.#meanMs = this.#sampleCount === 0 ? tookMs : this.#meanMs + (tookMs - this.#meanMs) * share;
+    this.#sampleCount += 1;
   }
 
   /** The longest wait at a worker that still gets requests. */
   waitMsMax(limitMs: number): number {
-    if (this.sampleCount < SAMPLES_MIN) return limitMs;
-    return Math.min(limitMs, 2 * this.meanMs + SPARE_MS);
+    if (this.#sampleCount < SAMPLES_MIN) return limitMs;
+    return Math.min(limitMs, 2 * this.#meanMs + SPARE_MS);
   }
 }

@@ -32,23 +32,23 @@ export function pythonString(text: string): string {
 /** Signs URLs with RSA PKCS #1 v1.5 over SHA-256, in base64. The signature depends on the URL alone, so it is kept. */
 export class UrlSigner {
   readonly publicKeyPem: string;
-  private readonly privateKey: KeyObject;
-  private readonly signatures = new Map<string, string>();
-  private readonly keptMax: number;
+  readonly #privateKey: KeyObject;
+  readonly #signatures = new Map<string, string>();
+  readonly #keptMax: number;
 
   constructor(pair: { readonly privateKeyPem: string; readonly publicKeyPem: string }, keptMax: number) {
     this.publicKeyPem = pair.publicKeyPem;
-    this.privateKey = createPrivateKey(pair.privateKeyPem);
-    this.keptMax = keptMax;
+    this.#privateKey = createPrivateKey(pair.privateKeyPem);
+    this.#keptMax = keptMax;
   }
 
   sign(url: string): string {
-    const known = this.signatures.get(url);
+    const known = this.#signatures.get(url);
     if (known !== undefined) return known;
-    const signature = sign("sha256", Buffer.from(signedText(url), "latin1"), this.privateKey).toString("base64");
-    const [oldest] = this.signatures.keys();
-    if (this.signatures.size >= this.keptMax && oldest !== undefined) this.signatures.delete(oldest);
-    this.signatures.set(url, signature);
+    const signature = sign("sha256", Buffer.from(signedText(url), "latin1"), this.#privateKey).toString("base64");
+    const [oldest] = this.#signatures.keys();
+    if (this.#signatures.size >= this.#keptMax && oldest !== undefined) this.#signatures.delete(oldest);
+    this.#signatures.set(url, signature);
     return signature;
   }
 }

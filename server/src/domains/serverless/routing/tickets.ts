@@ -32,13 +32,13 @@ export function ticketText({ endpoint, url, cost, reqnum, request_idx, expires_a
  * and Berth's worker demands them.
  */
 export class Tickets {
-  private readonly clock: Clock;
-  private readonly tokenOf: (id: InstanceId) => string;
-  private readonly tokens = new Map<InstanceId, string>();
+  readonly #clock: Clock;
+  readonly #tokenOf: (id: InstanceId) => string;
+  readonly #tokens = new Map<InstanceId, string>();
 
   constructor({ clock, tokenOf }: { readonly clock: Clock; readonly tokenOf: (id: InstanceId) => string }) {
-    this.clock = clock;
-    this.tokenOf = tokenOf;
+    this.#clock = clock;
+    this.#tokenOf = tokenOf;
   }
 
   /** The ticket fields of the answer of a route. */
@@ -46,18 +46,18 @@ export class Tickets {
     said: { readonly endpoint: string; readonly cost: number },
     { workerId, url, reqnum, requestIdx }: Assignment,
   ): { readonly expires_at: number; readonly ticket: string } {
-    const expires_at = Math.floor(epochSeconds(this.clock.now())) + TICKET_SECONDS;
+    const expires_at = Math.floor(epochSeconds(this.#clock.now())) + TICKET_SECONDS;
     const { endpoint, cost } = said;
     const text = ticketText({ endpoint, url, cost, reqnum, request_idx: requestIdx, expires_at });
-    return { expires_at, ticket: createHmac("sha256", this.tokenFor(workerId)).update(text).digest("base64url") };
+    return { expires_at, ticket: createHmac("sha256", this.#tokenFor(workerId)).update(text).digest("base64url") };
   }
 
-  private tokenFor(id: InstanceId): string {
-    const known = this.tokens.get(id);
+  #tokenFor(id: InstanceId): string {
+    const known = this.#tokens.get(id);
     if (known !== undefined) return known;
-    if (this.tokens.size >= KEYS_KEPT) this.tokens.clear();
-    const token = this.tokenOf(id);
-    this.tokens.set(id, token);
+    if (this.#tokens.size >= KEYS_KEPT) this.#tokens.clear();
+    const token = this.#tokenOf(id);
+    this.#tokens.set(id, token);
     return token;
   }
 }

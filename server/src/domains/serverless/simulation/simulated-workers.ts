@@ -29,21 +29,21 @@ export class SimulatedWorkers {
   readonly all = new Map<InstanceId, SimulatedWorker>();
   runningMs = 0;
   stoppedMs = 0;
-  private readonly model: WorkerModel;
-  private readonly countedFromMs: number;
-  private lastId = 0;
-  private firstStartCount = 0;
-  private warmStartCount = 0;
+  readonly #model: WorkerModel;
+  readonly #countedFromMs: number;
+  #lastId = 0;
+  #firstStartCount = 0;
+  #warmStartCount = 0;
 
   constructor(model: WorkerModel, countedFromMs: number) {
-    this.model = model;
-    this.countedFromMs = countedFromMs;
+    this.#model = model;
+    this.#countedFromMs = countedFromMs;
   }
 
   add(phase: WorkerPhase, nowMs: number): SimulatedWorker {
-    this.lastId += 1;
+    this.#lastId += 1;
     const worker: SimulatedWorker = {
-      ...{ id: asId<InstanceId>(this.lastId), machineId: asId<MachineId>(this.lastId), rentedAtMs: nowMs },
+      ...{ id: asId<InstanceId>(this.#lastId), machineId: asId<MachineId>(this.#lastId), rentedAtMs: nowMs },
       ...{ phase, phaseSinceMs: nowMs, orderedAtMs: nowMs, warmStartMs: undefined, draining: undefined },
       ...{ isMeasured: phase === "ready" || phase === "stopped", runningCount: 0, waiting: [] },
       ...{ load: 0, requestCount: 0, activeAtMs: undefined },
@@ -59,13 +59,13 @@ export class SimulatedWorkers {
   }
 
   change(worker: SimulatedWorker, phase: WorkerPhase, nowMs: number): void {
-    this.bill(worker, nowMs);
+    this.#bill(worker, nowMs);
     worker.phase = phase;
     worker.phaseSinceMs = nowMs;
   }
 
   remove(worker: SimulatedWorker, nowMs: number): void {
-    this.bill(worker, nowMs);
+    this.#bill(worker, nowMs);
     this.all.delete(worker.id);
   }
 
@@ -74,8 +74,8 @@ export class SimulatedWorkers {
   }
 
   nextStartMs(kind: "first" | "warm"): number {
-    const times = kind === "first" ? this.model.firstStartsMs : this.model.warmStartsMs;
-    const turn = kind === "first" ? this.firstStartCount++ : this.warmStartCount++;
+    const times = kind === "first" ? this.#model.firstStartsMs : this.#model.warmStartsMs;
+    const turn = kind === "first" ? this.#firstStartCount++ : this.#warmStartCount++;
     const time = times[turn % Math.max(1, times.length)];
     invariant(time !== undefined, "a model of workers has start times");
     return time;
@@ -93,7 +93,7 @@ export class SimulatedWorkers {
 
   view(worker: SimulatedWorker): WorkerView {
     const { id, machineId, phase, phaseSinceMs, rentedAtMs, load, requestCount, activeAtMs, draining } = worker;
-    const { perf, priceNanosPerHour, coldPriceNanosPerHour } = this.model;
+    const { perf, priceNanosPerHour, coldPriceNanosPerHour } = this.#model;
     return {
       ...{ id, groupId: GROUP_ID, machineId, phase, phaseSinceMs, rentedAtMs },
       ...{ claimedPerf: worker.isMeasured ? perf : undefined, observedPerf: undefined, dlperf: perf },
@@ -102,8 +102,8 @@ export class SimulatedWorkers {
     };
   }
 
-  private bill({ phase, phaseSinceMs }: SimulatedWorker, nowMs: number): void {
-    const lastedMs = Math.max(0, nowMs - Math.max(phaseSinceMs, this.countedFromMs));
+  #bill({ phase, phaseSinceMs }: SimulatedWorker, nowMs: number): void {
+    const lastedMs = Math.max(0, nowMs - Math.max(phaseSinceMs, this.#countedFromMs));
     if (phase === "stopped") this.stoppedMs += lastedMs;
     else if (phase !== "ordered") this.runningMs += lastedMs;
   }

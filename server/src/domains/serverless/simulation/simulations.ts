@@ -18,13 +18,13 @@ type TrialOutcome = { readonly kind: "done"; readonly result: TrialResult } | { 
 
 /** Simulations of this process, each in a thread of its own: one per account at a time, and few in all. */
 export class Simulations {
-  private readonly clock: Clock;
-  private readonly thread: URL;
-  private readonly busy = new Map<UserId, AbortController>();
+  readonly #clock: Clock;
+  readonly #thread: URL;
+  readonly #busy = new Map<UserId, AbortController>();
 
   constructor(clock: Clock, thread: URL = THREAD) {
-    this.clock = clock;
-    this.thread = thread;
+    this.#clock = clock;
+    this.#thread = thread;
   }
 
   /** Takes a place, and only then gathers the input; throws `rate_limited` when no place is free. */
@@ -33,27 +33,27 @@ export class Simulations {
     gather: () => Promise<Gathered>,
     { hungUp }: { readonly hungUp: AbortSignal },
   ): Promise<TrialOutcome & { readonly gathered: Gathered }> {
-    if (this.busy.has(userId)) throw tooMany("A simulation of yours is running: wait until it is done.");
-    if (this.busy.size >= AT_ONCE) throw tooMany("Other simulations are running: try again in a few seconds.");
+    if (this.#busy.has(userId)) throw tooMany("A simulation of yours is running: wait until it is done.");
+    if (this.#busy.size >= AT_ONCE) throw tooMany("Other simulations are running: try again in a few seconds.");
     const stopped = new AbortController();
-    this.busy.set(userId, stopped);
+    this.#busy.set(userId, stopped);
     try {
       const gathered = await gather();
-      const outcome = await this.play(gathered.trial, AbortSignal.any([stopped.signal, hungUp]));
+      const outcome = await this.#play(gathered.trial, AbortSignal.any([stopped.signal, hungUp]));
       return { ...outcome, gathered };
     } finally {
-      this.busy.delete(userId);
+      this.#busy.delete(userId);
     }
   }
 
   /** Aborts the running simulations. */
   stop(): void {
-    for (const stopped of this.busy.values()) stopped.abort();
+    for (const stopped of this.#busy.values()) stopped.abort();
   }
 
-  private async play(trial: Trial, calledOff: AbortSignal): Promise<TrialOutcome> {
+  async #play(trial: Trial, calledOff: AbortSignal): Promise<TrialOutcome> {
     if (calledOff.aborted) throw interrupted();
-    const thread = new Worker(this.thread, {
+    const thread = new Worker(this.#thread, {
       workerData: trial,
       transferList: trial.traffic.rows.map(({ buffer }) => buffer),
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
@@ -63,7 +63,7 @@ export class Simulations {
     try {
       return await Promise.race([
         outcomeOf(thread, over.signal),
-        this.clock.sleep(LIMIT_MS, signal).then((): TrialOutcome => {
+        this.#clock.sleep(LIMIT_MS, signal).then((): TrialOutcome => {
           if (calledOff.aborted) throw interrupted();
           return { kind: "too_much" };
         }),

@@ -9,21 +9,21 @@ export class WaitTimes {
   /** Requests that are not done. */
   openCount = 0;
   readonly servedCounts: Uint8Array;
-  private readonly arrivals: readonly Arrival[];
-  private readonly waitedMs: Float64Array;
-  private readonly countedFromMs: number;
+  readonly #arrivals: readonly Arrival[];
+  readonly #waitedMs: Float64Array;
+  readonly #countedFromMs: number;
 
   constructor(arrivals: readonly Arrival[], countedFromMs: number) {
-    this.arrivals = arrivals;
-    this.countedFromMs = countedFromMs;
-    this.waitedMs = new Float64Array(arrivals.length).fill(Infinity);
+    this.#arrivals = arrivals;
+    this.#countedFromMs = countedFromMs;
+    this.#waitedMs = new Float64Array(arrivals.length).fill(Infinity);
     this.servedCounts = new Uint8Array(arrivals.length);
   }
 
   begin(request: number, nowMs: number): void {
-    const arrival = this.arrivals[request];
+    const arrival = this.#arrivals[request];
     invariant(arrival !== undefined, "only a request that came is begun");
-    this.waitedMs[request] = nowMs - arrival.atMs;
+    this.#waitedMs[request] = nowMs - arrival.atMs;
   }
 
   end(request: number): void {
@@ -32,8 +32,8 @@ export class WaitTimes {
   }
 
   summary(): Pick<TrafficResult, "requestCount" | "lateShare" | "waitMs" | "servedCounts"> {
-    const first = this.arrivals.findIndex(({ atMs }) => atMs >= this.countedFromMs);
-    const counted = this.waitedMs.slice(first === -1 ? this.arrivals.length : first).toSorted();
+    const first = this.#arrivals.findIndex(({ atMs }) => atMs >= this.#countedFromMs);
+    const counted = this.#waitedMs.slice(first === -1 ? this.#arrivals.length : first).toSorted();
     const at = (share: number) => counted[Math.min(counted.length - 1, Math.floor(counted.length * share))] ?? 0;
     const lateCount = counted.reduce((count, waitedMs) => count + (waitedMs > LATE_MS ? 1 : 0), 0);
     return {

@@ -61,28 +61,28 @@ type Known = {
  * now and then, for many workers together, so that ten thousand of them cost little.
  */
 export class WorkerReports {
-  private readonly ports: ReportPorts;
-  private readonly known = new Map<InstanceId, Known>();
-  private readonly lookups: MicroBatcher<InstanceId, Worker | undefined>;
-  private readonly news: MicroBatcher<News, NewsOutcome>;
-  private readonly repeats: MicroBatcher<Reported, { readonly isReady: boolean } | undefined>;
-  private forgotAtMs = 0;
+  readonly #ports: ReportPorts;
+  readonly #known = new Map<InstanceId, Known>();
+  readonly #lookups: MicroBatcher<InstanceId, Worker | undefined>;
+  readonly #news: MicroBatcher<News, NewsOutcome>;
+  readonly #repeats: MicroBatcher<Reported, { readonly isReady: boolean } | undefined>;
+  #forgotAtMs = 0;
 
   constructor(ports: ReportPorts) {
-    this.ports = ports;
+    this.#ports = ports;
     const { database, clock, gatherMs } = ports;
-    this.lookups = new MicroBatcher({
+    this.#lookups = new MicroBatcher({
       maxBatch: PER_BATCH,
       run: async (ids) => {
         const workers = new Map((await listWorkersById(database.kysely, ids)).map((one) => [one.instanceId, one]));
         return ids.map((id) => workers.get(id));
       },
     });
-    this.news = new MicroBatcher({
+    this.#news = new MicroBatcher({
       maxBatch: PER_BATCH,
       run: (batch) => withTransaction(database, clock, (tx) => recordNews(tx, batch)),
     });
-    this.repeats = new MicroBatcher({
+    this.#repeats = new MicroBatcher({
       maxBatch: PER_BATCH,
       ...(gatherMs === 0 ? {} : { gather: () => clock.sleep(gatherMs) }),
       run: async (batch) => {
@@ -94,13 +94,13 @@ export class WorkerReports {
 
   /** Throws unless the speaker is a worker. Unknown workers and wrong tokens get the same error. */
   async requireWorker(speaker: Speaker): Promise<void> {
-    await this.recognise(speaker);
+    await this.#recognise(speaker);
   }
 
   /** Takes a report of a worker, or throws the reason for its refusal. */
   async report(speaker: Speaker, report: WorkerReport): Promise<void> {
-    const { clock, routers } = this.ports;
-    const known = await this.recognise(speaker);
+    const { clock, routers } = this.#ports;
+    const known = await this.#recognise(speaker);
     const { instanceId } = speaker;
     const nowMs = clock.now().getTime();
     known.heardAtMs = clock.monotonicMs();
@@ -110,14 +110,14 @@ export class WorkerReports {
       currentLoad: report.currentLoad,
     };
     if (isNews(known, report)) {
-      await this.storeNews(known, { instanceId, report });
+      await this.#storeNews(known, { instanceId, report });
     } else {
       known.perf = addServing(known.perf, serving, known.claimedPerf);
       known.addedDiskGb += report.addedDiskGb;
       known.isActive ||= report.newLoad > 0 || report.workingCount > 0;
       if (report.loadSeconds === 0) [known.loadSeconds, known.isRepeating] = [0, false];
       routers.of(known.endpointGroupId)?.report(instanceId, report, nowMs);
-      await this.storeRepeat(known, instanceId, report);
+      await this.#storeRepeat(known, instanceId, report);
       return;
     }
     known.perf = addServing(known.perf, serving, known.claimedPerf);
@@ -126,22 +126,22 @@ export class WorkerReports {
 
   /** Removes requests that a worker has finished from its load. */
   async finish(speaker: Speaker, requestIdxs: readonly number[]): Promise<void> {
-    const known = await this.recognise(speaker);
-    this.ports.routers.finish(known.endpointGroupId, speaker.instanceId, requestIdxs);
+    const known = await this.#recognise(speaker);
+    this.#ports.routers.finish(known.endpointGroupId, speaker.instanceId, requestIdxs);
   }
 
   async idle(): Promise<void> {
-    await Promise.all([this.lookups.idle(), this.news.idle(), this.repeats.idle()]);
+    await Promise.all([this.#lookups.idle(), this.#news.idle(), this.#repeats.idle()]);
   }
 
-  private async recognise({ instanceId, token }: Speaker): Promise<Known> {
-    this.forgetSilent();
-    let known = this.known.get(instanceId);
+  async #recognise({ instanceId, token }: Speaker): Promise<Known> {
+    this.#forgetSilent();
+    let known = this.#known.get(instanceId);
     if (known === undefined && instanceId > 0) {
-      const worker = await this.lookups.submit(instanceId);
+      const worker = await this.#lookups.submit(instanceId);
       // Another report of the worker may have come first.
-      known = this.known.get(instanceId) ?? (worker && toKnown(worker));
-      if (known !== undefined && isTokenOf(known, token)) this.known.set(instanceId, known);
+      known = this.#known.get(instanceId) ?? (worker && toKnown(worker));
+      if (known !== undefined && isTokenOf(known, token)) this.#known.set(instanceId, known);
     }
     if (!isTokenOf(known, token) || known === undefined) {
       throw unauthenticated("id and mtoken are not those of a worker.");
@@ -149,14 +149,14 @@ export class WorkerReports {
     return known;
   }
 
-  private async storeNews(known: Known, { instanceId, report }: Pick<News, "instanceId" | "report">): Promise<void> {
+  async #storeNews(known: Known, { instanceId, report }: Pick<News, "instanceId" | "report">): Promise<void> {
     const { addedDiskGb } = known;
     const observedPerf = known.observedPerf;
     const whole = { ...report, addedDiskGb: report.addedDiskGb + addedDiskGb };
-    const outcome = await this.news.submit({ instanceId, report: whole, observedPerf });
+    const outcome = await this.#news.submit({ instanceId, report: whole, observedPerf });
     switch (outcome.kind) {
       case "gone":
-        this.known.delete(instanceId);
+        this.#known.delete(instanceId);
         throw unauthenticated("id and mtoken are not those of a worker.");
       case "foreign_url":
         throw invalid(
@@ -187,45 +187,45 @@ export class WorkerReports {
     if (isOfNewStart(known, report)) [known.perf, known.observedPerf] = [NOTHING_SEEN, undefined];
     known.isRepeating = outcome.wasReady && report.loadSeconds > 0 && report.loadSeconds === known.loadSeconds;
     known.loadSeconds = report.loadSeconds;
-    this.noteStored(known, report);
+    this.#noteStored(known, report);
   }
 
-  private async storeRepeat(known: Known, instanceId: InstanceId, report: WorkerReport): Promise<void> {
-    const sinceMs = this.ports.clock.monotonicMs() - known.storedAtMs;
+  async #storeRepeat(known: Known, instanceId: InstanceId, report: WorkerReport): Promise<void> {
+    const sinceMs = this.#ports.clock.monotonicMs() - known.storedAtMs;
     const isTurned = known.wasBusy !== report.workingCount > 0;
     if (sinceMs < (isTurned ? STORED_EVERY_WHEN_TURNED_MS : STORED_EVERY_MS)) return;
     const seenPerf = observedPerfOf(known.perf);
     const isSeen = seenPerf !== undefined && isOther(seenPerf, known.observedPerf, SEEN_SAME_PART);
     if (isSeen) {
       known.observedPerf = seenPerf;
-      await this.storeNews(known, { instanceId, report: { ...report, addedDiskGb: 0 } });
+      await this.#storeNews(known, { instanceId, report: { ...report, addedDiskGb: 0 } });
       return;
     }
     const { addedDiskGb, isActive } = known;
     [known.addedDiskGb, known.isActive] = [0, false];
     const { currentLoad, workingCount } = report;
-    this.noteStored(known, report);
+    this.#noteStored(known, report);
     const reported = { instanceId, currentLoad, workingCount, addedDiskGb, isActive, observedPerf: undefined };
-    const stored = await this.repeats.submit(reported);
+    const stored = await this.#repeats.submit(reported);
     if (stored === undefined) {
-      this.known.delete(instanceId);
+      this.#known.delete(instanceId);
       throw unauthenticated("id and mtoken are not those of a worker.");
     }
     // It was ordered to start again meanwhile: its next report of being ready may be about that start.
     if (!stored.isReady) known.isRepeating = false;
-    if (isTurned) this.ports.onTurn(known.endpointGroupId);
+    if (isTurned) this.#ports.onTurn(known.endpointGroupId);
   }
 
-  private noteStored(known: Known, { workingCount }: WorkerReport): void {
-    known.storedAtMs = this.ports.clock.monotonicMs();
+  #noteStored(known: Known, { workingCount }: WorkerReport): void {
+    known.storedAtMs = this.#ports.clock.monotonicMs();
     known.wasBusy = workingCount > 0;
   }
 
-  private forgetSilent(): void {
-    const nowMs = this.ports.clock.monotonicMs();
-    if (nowMs - this.forgotAtMs < FORGET_EVERY_MS) return;
-    this.forgotAtMs = nowMs;
-    for (const [id, known] of this.known) if (nowMs - known.heardAtMs > FORGOTTEN_AFTER_MS) this.known.delete(id);
+  #forgetSilent(): void {
+    const nowMs = this.#ports.clock.monotonicMs();
+    if (nowMs - this.#forgotAtMs < FORGET_EVERY_MS) return;
+    this.#forgotAtMs = nowMs;
+    for (const [id, known] of this.#known) if (nowMs - known.heardAtMs > FORGOTTEN_AFTER_MS) this.#known.delete(id);
   }
 }
 

@@ -29,19 +29,19 @@ export type WorkerAnswer =
 
 /** Sends requests to workers. Their addresses were checked to be their own, and redirects are not followed. */
 export class WorkerClient {
-  private readonly plainAgent = new http.Agent({ keepAlive: true });
-  private readonly rootCertificate: () => Promise<string>;
-  private secureAgent: Promise<https.Agent> | undefined;
+  readonly #plainAgent = new http.Agent({ keepAlive: true });
+  readonly #rootCertificate: () => Promise<string>;
+  #secureAgent: Promise<https.Agent> | undefined;
 
   /** `rootCertificate`: the certificate of the authority that signs the certificates of workers. */
   constructor(rootCertificate: () => Promise<string>) {
-    this.rootCertificate = rootCertificate;
+    this.#rootCertificate = rootCertificate;
   }
 
   async send(request: WorkerRequest): Promise<WorkerAnswer> {
     let message: IncomingMessage | undefined;
     try {
-      message = await this.open(request);
+      message = await this.#open(request);
       const { statusCode = 502, headers } = message;
       const contentType = headers["content-type"] ?? "application/json";
       if (statusCode < 200 || statusCode > 299) {
@@ -56,17 +56,17 @@ export class WorkerClient {
   }
 
   close(): void {
-    this.plainAgent.destroy();
-    void this.secureAgent?.then((agent) => agent.destroy());
+    this.#plainAgent.destroy();
+    void this.#secureAgent?.then((agent) => agent.destroy());
   }
 
-  private async open({ url, workerId, path, body, gone }: WorkerRequest): Promise<IncomingMessage> {
+  async #open({ url, workerId, path, body, gone }: WorkerRequest): Promise<IncomingMessage> {
     const text = Buffer.from(JSON.stringify(body));
     const isSecure = url.startsWith("https:");
     const options: https.RequestOptions = {
       method: "POST",
       ...(isSecure ? { checkServerIdentity: identityOf(workerId) } : {}),
-      agent: isSecure ? await this.trustingAgent() : this.plainAgent,
+      agent: isSecure ? await this.#trustingAgent() : this.#plainAgent,
       headers: { "content-type": "application/json", "content-length": text.length },
       signal: gone,
       timeout: TIMEOUT_MS,
@@ -79,15 +79,15 @@ export class WorkerClient {
     });
   }
 
-  private trustingAgent(): Promise<https.Agent> {
-    this.secureAgent ??= this.rootCertificate().then(
+  #trustingAgent(): Promise<https.Agent> {
+    this.#secureAgent ??= this.#rootCertificate().then(
       (ca) => new https.Agent({ keepAlive: true, ca }),
       (error: unknown) => {
-        this.secureAgent = undefined;
+        this.#secureAgent = undefined;
         throw error;
       },
     );
-    return this.secureAgent;
+    return this.#secureAgent;
   }
 }
 

@@ -30,27 +30,27 @@ const RETIRED_MAX = 100_000;
 export class OfferTable {
   /** The index that searches read. */
   readonly index = new OfferIndex();
-  private readonly database: Database;
-  private readonly dependencies: OfferTableDependencies;
-  private readonly mirror: Mirror<MachineId>;
+  readonly #database: Database;
+  readonly #dependencies: OfferTableDependencies;
+  readonly #mirror: Mirror<MachineId>;
   /** Ids removed ahead of the notification: a read that began before must not bring them back. */
-  private readonly retired = new Set<OfferId>();
-  private readonly followers: ((machineIds: readonly MachineId[]) => void)[] = [];
+  readonly #retired = new Set<OfferId>();
+  readonly #followers: ((machineIds: readonly MachineId[]) => void)[] = [];
 
   constructor(database: Database, dependencies: OfferTableDependencies) {
-    this.database = database;
-    this.dependencies = dependencies;
-    this.mirror = new Mirror<MachineId>({
+    this.#database = database;
+    this.#dependencies = dependencies;
+    this.#mirror = new Mirror<MachineId>({
       ...dependencies,
       name: "offers",
       listAll: async () => [...(await listOfferedMachines(database.kysely)), ...this.index.machineIds],
-      read: (ids) => this.read(ids),
+      read: (ids) => this.#read(ids),
     });
   }
 
   /** Handler for `MARKET_CHANNEL`. */
   get channel(): ChannelHandler {
-    return this.mirror.channel;
+    return this.#mirror.channel;
   }
 
   get size(): number {
@@ -62,7 +62,7 @@ export class OfferTable {
    * change.
    */
   follow(follower: (machineIds: readonly MachineId[]) => void): void {
-    this.followers.push(follower);
+    this.#followers.push(follower);
   }
 
   /**
@@ -70,37 +70,37 @@ export class OfferTable {
    * never comes back.
    */
   retire(ids: readonly OfferId[]): void {
-    if (this.retired.size > RETIRED_MAX) this.retired.clear();
+    if (this.#retired.size > RETIRED_MAX) this.#retired.clear();
     for (const id of ids) {
-      this.retired.add(id);
+      this.#retired.add(id);
       this.index.removeOffer(id);
     }
   }
 
   /** Reads all offers; call it before the first search. */
   load(): Promise<void> {
-    return this.mirror.load();
+    return this.#mirror.load();
   }
 
   /** Resolves when every change announced so far is visible. */
   settled(): Promise<void> {
-    return this.mirror.settled();
+    return this.#mirror.settled();
   }
 
   /** Stops reading changes. */
   stop(): Promise<void> {
-    return this.mirror.stop();
+    return this.#mirror.stop();
   }
 
-  private async read(ids: readonly MachineId[]): Promise<void> {
-    const { kysely } = this.database;
+  async #read(ids: readonly MachineId[]): Promise<void> {
+    const { kysely } = this.#database;
     // Ids first, prices afterwards: an id shown with a newer price is retired and refused, while an id shown with an
     // older price would be rented for more than was shown.
     const offers = await listLiveOffers(kysely, ids);
     const [machines, grants, volumes] = await Promise.all([
       listMachines(kysely, ids),
       listLiveGpuGrants(kysely, ids),
-      this.dependencies.listVolumeSpace?.(kysely, ids),
+      this.#dependencies.listVolumeSpace?.(kysely, ids),
     ]);
     const grantsOf = Map.groupBy(grants, (grant) => grant.machineId);
     const offersOf = Map.groupBy(offers, (offer) => offer.machineId);
@@ -111,11 +111,11 @@ export class OfferTable {
         this.index.replace({
           machine,
           grants: grantsOf.get(id) ?? [],
-          offers: (offersOf.get(id) ?? []).filter((offer) => !this.retired.has(offer.id)),
+          offers: (offersOf.get(id) ?? []).filter((offer) => !this.#retired.has(offer.id)),
           volume: volumes?.get(id),
         });
       }
     }
-    for (const follower of this.followers) follower(ids);
+    for (const follower of this.#followers) follower(ids);
   }
 }

@@ -78,10 +78,10 @@ export async function giveCredits(
 
 /** The money of renters that hosts still have, for renters whose returned payments took some of it back. */
 class KeptMoney {
-  private readonly left: Map<string, bigint>;
+  readonly #left: Map<string, bigint>;
 
   private constructor(left: Map<string, bigint>) {
-    this.left = left;
+    this.#left = left;
   }
 
   /** Reads the sums; the caller holds the locks of these accounts. */
@@ -100,10 +100,10 @@ class KeptMoney {
   /** The part of an amount that the host still has; it is taken from the remainder. */
   take({ contract: { hostId, payerId } }: Item, amount: bigint): bigint {
     const pair = pairOf({ hostId, renterId: payerId });
-    const left = this.left.get(pair);
+    const left = this.#left.get(pair);
     if (left === undefined) return amount;
     const taken = amount < left ? amount : left;
-    this.left.set(pair, left - taken);
+    this.#left.set(pair, left - taken);
     return taken;
   }
 }

@@ -13,13 +13,15 @@ import type { Item } from "./item.ts";
 
 const isTraffic = (component: string) => component === "bwu" || component === "bwd";
 
+type Rooms = ReadonlyMap<InstanceId, TrafficRoom & { readonly ranMs: bigint }>;
+
 /** The amounts that the traffic of these instances may still cost, for instances with traffic to pay. */
 export class TrafficRooms {
-  private readonly rooms: ReadonlyMap<InstanceId, TrafficRoom & { readonly ranMs: bigint }>;
-  private readonly uses: TrafficUse[] = [];
+  readonly #rooms: Rooms;
+  readonly #uses: TrafficUse[] = [];
 
-  private constructor(rooms: TrafficRooms["rooms"]) {
-    this.rooms = rooms;
+  private constructor(rooms: Rooms) {
+    this.#rooms = rooms;
   }
 
   /** Reads the rooms; the caller holds the locks of the instances. */
@@ -44,23 +46,23 @@ export class TrafficRooms {
 
   /** The room of an instance; undefined when it has no traffic to pay. */
   of(id: InstanceId): TrafficRoom | undefined {
-    return this.rooms.get(id);
+    return this.#rooms.get(id);
   }
 
   /** Records the paid charge lines of an instance, which used up its room. */
   note(id: InstanceId, paid: readonly PaidLine[]): void {
-    const room = this.rooms.get(id);
+    const room = this.#rooms.get(id);
     if (room === undefined) return;
     const lines = paid.filter(({ component }) => isTraffic(component));
     const paidNanos = lines.reduce((sum, line) => sum + line.amountNanos, 0n);
     const dueNanos = lines.reduce((sum, line) => sum + lineAmount(line), 0n);
     const isReached = room.leftNanos === 0n && dueNanos > paidNanos;
-    this.uses.push({ id, paidNanos, leftNanos: room.leftNanos, ranMs: room.ranMs, isReached });
+    this.#uses.push({ id, paidNanos, leftNanos: room.leftNanos, ranMs: room.ranMs, isReached });
   }
 
   /** Stores all recorded traffic; returns the instances that have reached their limits. */
   async store(tx: Tx): Promise<readonly InstanceId[]> {
-    await noteTraffic(tx, this.uses);
-    return this.uses.flatMap(({ id, isReached }) => (isReached ? [id] : []));
+    await noteTraffic(tx, this.#uses);
+    return this.#uses.flatMap(({ id, isReached }) => (isReached ? [id] : []));
   }
 }

@@ -5,49 +5,49 @@ type Remembered = { readonly identity: Identity; readonly untilMs: number };
 
 /** Identities by the hashes of their keys, bounded in number and in age. New identities displace the oldest. */
 export class IdentityMemory {
-  private readonly byHash = new Map<string, Remembered>();
-  private readonly hashByKeyId = new Map<ApiKeyId, string>();
-  private readonly entriesMax: number;
-  private readonly rememberedMs: number;
+  readonly #byHash = new Map<string, Remembered>();
+  readonly #hashByKeyId = new Map<ApiKeyId, string>();
+  readonly #entriesMax: number;
+  readonly #rememberedMs: number;
 
   constructor({ entriesMax, rememberedMs }: { readonly entriesMax: number; readonly rememberedMs: number }) {
-    this.entriesMax = entriesMax;
-    this.rememberedMs = rememberedMs;
+    this.#entriesMax = entriesMax;
+    this.#rememberedMs = rememberedMs;
   }
 
   find(hash: string, nowMs: number): Identity | undefined {
-    const known = this.byHash.get(hash);
+    const known = this.#byHash.get(hash);
     return known !== undefined && nowMs < known.untilMs ? known.identity : undefined;
   }
 
   remember(hash: string, identity: Identity, nowMs: number): void {
-    this.drop(hash);
-    for (const oldest of this.byHash.keys()) {
-      if (this.byHash.size < this.entriesMax) break;
-      this.drop(oldest);
+    this.#drop(hash);
+    for (const oldest of this.#byHash.keys()) {
+      if (this.#byHash.size < this.#entriesMax) break;
+      this.#drop(oldest);
     }
-    this.byHash.set(hash, { identity, untilMs: nowMs + this.rememberedMs });
-    this.hashByKeyId.set(identity.apiKeyId, hash);
+    this.#byHash.set(hash, { identity, untilMs: nowMs + this.#rememberedMs });
+    this.#hashByKeyId.set(identity.apiKeyId, hash);
   }
 
   forgetKey(keyId: ApiKeyId): void {
-    const hash = this.hashByKeyId.get(keyId);
-    if (hash !== undefined) this.drop(hash);
+    const hash = this.#hashByKeyId.get(keyId);
+    if (hash !== undefined) this.#drop(hash);
   }
 
   forgetUser(userId: UserId): void {
-    for (const [hash, { identity }] of this.byHash) if (identity.userId === userId) this.drop(hash);
+    for (const [hash, { identity }] of this.#byHash) if (identity.userId === userId) this.#drop(hash);
   }
 
   forgetAll(): void {
-    this.byHash.clear();
-    this.hashByKeyId.clear();
+    this.#byHash.clear();
+    this.#hashByKeyId.clear();
   }
 
-  private drop(hash: string): void {
-    const known = this.byHash.get(hash);
+  #drop(hash: string): void {
+    const known = this.#byHash.get(hash);
     if (known === undefined) return;
-    this.byHash.delete(hash);
-    this.hashByKeyId.delete(known.identity.apiKeyId);
+    this.#byHash.delete(hash);
+    this.#hashByKeyId.delete(known.identity.apiKeyId);
   }
 }

@@ -45,8 +45,8 @@ export type Recording = {
  * each would cost several times as much as all that is stored.
  */
 export class ReportRecorder {
-  private readonly news: MicroBatcher<Arrived, boolean>;
-  private readonly repeats: MicroBatcher<Arrived, boolean>;
+  readonly #news: MicroBatcher<Arrived, boolean>;
+  readonly #repeats: MicroBatcher<Arrived, boolean>;
 
   constructor(database: Database, clock: Clock, recording: Recording) {
     const { gatherMs } = recording;
@@ -57,8 +57,8 @@ export class ReportRecorder {
         return batch.map((arrived) => stored.has(arrived));
       },
     };
-    this.news = new MicroBatcher(options);
-    this.repeats = new MicroBatcher(gatherMs === 0 ? options : { ...options, gather: () => clock.sleep(gatherMs) });
+    this.#news = new MicroBatcher(options);
+    this.#repeats = new MicroBatcher(gatherMs === 0 ? options : { ...options, gather: () => clock.sleep(gatherMs) });
   }
 
   /**
@@ -67,11 +67,11 @@ export class ReportRecorder {
    */
   async submit(machineId: MachineId, received: ReceivedReport): Promise<boolean> {
     const isNews = !received.isRepeat || received.isHealthNews;
-    return (isNews ? this.news : this.repeats).submit({ machineId, received });
+    return (isNews ? this.#news : this.#repeats).submit({ machineId, received });
   }
 
   async idle(): Promise<void> {
-    await Promise.all([this.news.idle(), this.repeats.idle()]);
+    await Promise.all([this.#news.idle(), this.#repeats.idle()]);
   }
 }
 

@@ -79,46 +79,46 @@ export type DeskMeans = {
 
 /** Takes orders for instances: checks each alone, then rents many in one durable write. */
 export class OrderDesk {
-  private readonly database: Database;
-  private readonly clock: Clock;
-  private readonly batcher: MicroBatcher<CreateOrder, CreateOutcome>;
-  private readonly lookups: MicroBatcher<Repeatable, EarlierAnswer | undefined>;
-  private readonly keyOf: (id: InstanceId) => NewKey;
-  private readonly encryption: Encryption;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #batcher: MicroBatcher<CreateOrder, CreateOutcome>;
+  readonly #lookups: MicroBatcher<Repeatable, EarlierAnswer | undefined>;
+  readonly #keyOf: (id: InstanceId) => NewKey;
+  readonly #encryption: Encryption;
   /** Offers that are certainly retired. They never come back: a crowd that wants one offer costs the database once. */
-  private readonly usedUp = new Set<number>();
-  private readonly onUsedUp: (ids: readonly OfferId[]) => void;
-  private ids: InstanceId[] = [];
-  private reserving: Promise<void> | undefined;
+  readonly #usedUp = new Set<number>();
+  readonly #onUsedUp: (ids: readonly OfferId[]) => void;
+  #ids: InstanceId[] = [];
+  #reserving: Promise<void> | undefined;
 
   constructor(database: Database, clock: Clock, { secret, encryption, onUsedUp = () => {} }: DeskMeans) {
-    this.database = database;
-    this.clock = clock;
-    this.encryption = encryption;
-    this.onUsedUp = onUsedUp;
-    this.keyOf = instanceKeyMaker(secret);
-    this.lookups = new MicroBatcher({
+    this.#database = database;
+    this.#clock = clock;
+    this.#encryption = encryption;
+    this.#onUsedUp = onUsedUp;
+    this.#keyOf = instanceKeyMaker(secret);
+    this.#lookups = new MicroBatcher({
       maxBatch: LOOKUPS_PER_BATCH,
       run: async (repeatables) => {
         const answers = await findAnswers(database.kysely, repeatables);
         return repeatables.map((repeatable) => answers.get(repeatable));
       },
     });
-    this.batcher = new MicroBatcher({
+    this.#batcher = new MicroBatcher({
       maxBatch: ORDERS_PER_BATCH,
       run: (orders) =>
-        this.rentBatch(orders, (fresh) => withTransaction(database, clock, (tx) => createInstances(tx, fresh))),
+        this.#rentBatch(orders, (fresh) => withTransaction(database, clock, (tx) => createInstances(tx, fresh))),
     });
   }
 
   /** Rents the offer, or throws the refusal. An instance that was created but waits is named in the error. */
   async order({ identity, offerId, body, repeatable }: OrderRequest): Promise<CreateAnswer> {
     // Read before the stored answer: the order that retired the offer has stored its answer in the same transaction.
-    const isGone = this.usedUp.has(offerId);
+    const isGone = this.#usedUp.has(offerId);
     // The stored answer comes before all other lookups: a repetition is answered even if its template is gone by now.
     const earlier = repeatable && (await this.findAnswer(repeatable));
     if (earlier !== undefined) return answerOf(earlier as CreateAnswer);
-    const wish = await this.wishOf(this.database.kysely, identity, body);
+    const wish = await this.wishOf(this.#database.kysely, identity, body);
     if (isGone) throw askIsUsedUp(offerId);
     return this.rent(await this.orderFor(wish, offerId, { repeatable }));
   }
@@ -128,15 +128,15 @@ export class OrderDesk {
     { identity, offerId, body }: Omit<OrderRequest, "repeatable">,
     accruedOf: AccruedOf,
   ): Promise<Forecast> {
-    const wish = await this.wishOf(this.database.kysely, identity, body);
-    if (this.usedUp.has(offerId)) throw askIsUsedUp(offerId);
+    const wish = await this.wishOf(this.#database.kysely, identity, body);
+    if (this.#usedUp.has(offerId)) throw askIsUsedUp(offerId);
     const order = await this.orderFor(wish, offerId);
-    return rehearse(this.database, this.clock, (tx) => forecastOrder(tx, order, accruedOf));
+    return rehearse(this.#database, this.#clock, (tx) => forecastOrder(tx, order, accruedOf));
   }
 
   /** The answer to the first attempt of a repeated request; undefined when this is the first. */
   async findAnswer(repeatable: Repeatable | undefined): Promise<unknown> {
-    const earlier = repeatable && (await this.lookups.submit(repeatable));
+    const earlier = repeatable && (await this.#lookups.submit(repeatable));
     return repeatable === undefined || earlier === undefined ? undefined : openAnswer(repeatable, earlier);
   }
 
@@ -153,7 +153,7 @@ export class OrderDesk {
     const hashId = body["template_hash_id"];
     const template =
       typeof hashId === "string" && hashId !== ""
-        ? await resolveTemplateByHash(db, userId, hashId, this.encryption)
+        ? await resolveTemplateByHash(db, userId, hashId, this.#encryption)
         : undefined;
     const isBid = bidNanosPerHour !== undefined;
     const launch = resolveLaunch(template, body);
@@ -179,13 +179,13 @@ export class OrderDesk {
 
   /** The order for one offer: with an id and a key of its own, and its secrets encrypted. */
   async orderFor(wish: Wish, offerId: number, terms: OrderTerms = {}): Promise<CreateOrder> {
-    const instanceId = await this.takeId();
+    const instanceId = await this.#takeId();
     return {
       ...wish,
       instanceId,
       offerId,
-      launch: encryptSettings(wish.launch, instanceId, this.encryption),
-      instanceKey: this.keyOf(instanceId),
+      launch: encryptSettings(wish.launch, instanceId, this.#encryption),
+      instanceKey: this.#keyOf(instanceId),
       repeatable: terms.repeatable,
       totalMaxNanosPerHour: lesser(wish.totalMaxNanosPerHour, terms.totalMaxNanosPerHour),
     };
@@ -193,56 +193,56 @@ export class OrderDesk {
 
   /** Rents together with other orders of the same moment, or throws the refusal. */
   async rent(order: CreateOrder): Promise<CreateAnswer> {
-    const outcome = await this.batcher.submit(order);
+    const outcome = await this.#batcher.submit(order);
     if (outcome instanceof AppError) throw outcome;
     return answerOf(outcome);
   }
 
   async idle(): Promise<void> {
-    await this.batcher.idle();
+    await this.#batcher.idle();
   }
 
   /** One transaction for the orders of a batch that may have something to rent. */
-  private async rentBatch(
+  async #rentBatch(
     orders: readonly CreateOrder[],
     create: (fresh: readonly CreateOrder[]) => Promise<readonly CreateOutcome[]>,
   ): Promise<readonly CreateOutcome[]> {
-    const fresh = orders.filter(({ offerId, repeatable }) => repeatable !== undefined || !this.usedUp.has(offerId));
+    const fresh = orders.filter(({ offerId, repeatable }) => repeatable !== undefined || !this.#usedUp.has(offerId));
     const outcomes = fresh.length === 0 ? [] : await create(fresh);
     const answers = new Map(fresh.map((order, index) => [order, outcomes[index]] as const));
-    if (this.usedUp.size > USED_UP_MAX) this.usedUp.clear();
+    if (this.#usedUp.size > USED_UP_MAX) this.#usedUp.clear();
     const retired: OfferId[] = [];
     fresh.forEach(({ offerId }, index) => {
       const outcome = outcomes[index];
       if (outcome === undefined || !isRetired(outcome)) return;
       retired.push(asId<OfferId>(offerId));
       // A replaced offer is looked up each time, because its refusal names the present price.
-      if (isUsedUp(outcome)) this.usedUp.add(offerId);
+      if (isUsedUp(outcome)) this.#usedUp.add(offerId);
     });
-    this.onUsedUp(retired);
+    this.#onUsedUp(retired);
     return orders.map((order) => answers.get(order) ?? askIsUsedUp(order.offerId));
   }
 
   /** Reserves this many ids, because a transaction that creates instances must not wait for a second connection. */
   async prepare(count: number): Promise<void> {
-    while (this.ids.length < count) await this.reserveIds();
+    while (this.#ids.length < count) await this.#reserveIds();
   }
 
-  private async takeId(): Promise<InstanceId> {
+  async #takeId(): Promise<InstanceId> {
     for (;;) {
-      const id = this.ids.shift();
+      const id = this.#ids.shift();
       if (id !== undefined) return id;
-      await this.reserveIds();
+      await this.#reserveIds();
     }
   }
 
-  private async reserveIds(): Promise<void> {
-    this.reserving ??= reserveIds(this.database, IDS_PER_RESERVATION)
-      .then((ids) => void this.ids.push(...ids))
+  async #reserveIds(): Promise<void> {
+    this.#reserving ??= reserveIds(this.#database, IDS_PER_RESERVATION)
+      .then((ids) => void this.#ids.push(...ids))
       .finally(() => {
-        this.reserving = undefined;
+        this.#reserving = undefined;
       });
-    await this.reserving;
+    await this.#reserving;
   }
 }
 

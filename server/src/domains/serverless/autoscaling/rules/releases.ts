@@ -37,28 +37,28 @@ export function planWindDown({ workers }: Situation): readonly Action[] {
 class Headcount {
   total: number;
   perf: number;
-  private readonly byGroup = new Map<number, number>();
-  private readonly fleet: Fleet;
-  private readonly plan: Plan;
+  readonly #byGroup = new Map<number, number>();
+  readonly #fleet: Fleet;
+  readonly #plan: Plan;
 
   constructor(fleet: Fleet, plan: Plan) {
-    [this.fleet, this.plan] = [fleet, plan];
+    [this.#fleet, this.#plan] = [fleet, plan];
     [this.total, this.perf] = [fleet.staying.length, plan.totalPerf];
-    for (const { groupId } of fleet.staying) this.byGroup.set(groupId, this.ofGroup(groupId) + 1);
+    for (const { groupId } of fleet.staying) this.#byGroup.set(groupId, this.ofGroup(groupId) + 1);
   }
 
   ofGroup(groupId: number): number {
-    return this.byGroup.get(groupId) ?? 0;
+    return this.#byGroup.get(groupId) ?? 0;
   }
 
   perfWithout(worker: WorkerView): number {
-    return this.perf - countedPerf(this.fleet, worker, this.plan.enough);
+    return this.perf - countedPerf(this.#fleet, worker, this.#plan.enough);
   }
 
   lose(worker: WorkerView): void {
     this.perf = this.perfWithout(worker);
     this.total -= 1;
-    this.byGroup.set(worker.groupId, this.ofGroup(worker.groupId) - 1);
+    this.#byGroup.set(worker.groupId, this.ofGroup(worker.groupId) - 1);
   }
 }
 

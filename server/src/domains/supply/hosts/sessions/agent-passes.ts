@@ -28,20 +28,20 @@ type Deps = {
  * credential has a new key.
  */
 export class AgentPasses {
-  private readonly deps: Deps;
+  readonly #deps: Deps;
 
   constructor(deps: Deps) {
-    this.deps = deps;
+    this.#deps = deps;
   }
 
   /** Finds the credential that a token or a pass stands for. A pass for another server's address is invalid. */
   async authenticate(token: string, challenge: string | undefined): Promise<Admitted | undefined> {
     const pass = readPass(token);
-    if (pass === undefined) return this.deps.findByToken(token);
-    const credential = await this.deps.findById(asId<AgentCredentialId>(pass.credentialId));
+    if (pass === undefined) return this.#deps.findByToken(token);
+    const credential = await this.#deps.findById(asId<AgentCredentialId>(pass.credentialId));
     if (credential === undefined) return undefined;
-    const key = this.keyOf(credential);
-    const address = this.deps.addresses.own().find((own) => isSame(pass.signature, signatureOf(key, passText(own))));
+    const key = this.#keyOf(credential);
+    const address = this.#deps.addresses.own().find((own) => isSame(pass.signature, signatureOf(key, passText(own))));
     if (address === undefined) return undefined;
     const text = challenge === undefined ? undefined : proofText(address, challenge);
     return { ...credential, proof: text && signatureOf(key, text) };
@@ -52,13 +52,13 @@ export class AgentPasses {
    * that server.
    */
   serversFor(credential: FoundCredential): ServerList | undefined {
-    const addresses = this.deps.addresses.all();
+    const addresses = this.#deps.addresses.all();
     if (credential.joiner === undefined || addresses.length === 0) return undefined;
-    return { addresses: [...addresses], pass_key: `${credential.id}.${this.keyOf(credential)}` };
+    return { addresses: [...addresses], pass_key: `${credential.id}.${this.#keyOf(credential)}` };
   }
 
-  private keyOf({ id, tokenSha256 }: FoundCredential): string {
-    return createHmac("sha256", this.deps.secret)
+  #keyOf({ id, tokenSha256 }: FoundCredential): string {
+    return createHmac("sha256", this.#deps.secret)
       .update(`berth: passes of agent credential ${id}\n${tokenSha256.toString("hex")}`)
       .digest("base64url");
   }

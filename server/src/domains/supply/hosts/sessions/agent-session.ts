@@ -61,20 +61,20 @@ export class AgentSession {
   heartbeatMs = HEARTBEAT_MS;
   /** The number of this connection of the machine, counted over all servers. */
   sessionNumber = 0;
-  private readonly socket: WebSocket;
-  private readonly ports: SessionPorts;
-  private readonly log: Log;
-  private readonly clock: Clock;
-  private readonly intake: SessionIntake;
-  private readonly news = new SessionNews();
-  private readonly outgoing: SessionPush;
-  private leaseMs = 0;
+  readonly #socket: WebSocket;
+  readonly #ports: SessionPorts;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #intake: SessionIntake;
+  readonly #news = new SessionNews();
+  readonly #outgoing: SessionPush;
+  #leaseMs = 0;
   /** When a stored message last extended the machine's heartbeat lease. */
-  private touchedMs: number;
+  #touchedMs: number;
   /** The registration of this connection until the agent is known to have stored its session proof. */
-  private unconfirmed: Registration | undefined;
+  #unconfirmed: Registration | undefined;
   /** Server addresses that this agent was told; undefined for an agent that is told none. */
-  private toldAddresses: readonly string[] | undefined;
+  #toldAddresses: readonly string[] | undefined;
 
   constructor(
     socket: WebSocket,
@@ -82,14 +82,14 @@ export class AgentSession {
     ports: SessionPorts,
     { clock, log }: { readonly clock: Clock; readonly log: Log },
   ) {
-    this.socket = socket;
+    this.#socket = socket;
     this.machineId = machineId;
-    this.ports = ports;
-    this.clock = clock;
-    this.log = log;
-    this.intake = new SessionIntake(socket, clock);
-    this.touchedMs = this.intake.lastHeardMs;
-    this.outgoing = new SessionPush({
+    this.#ports = ports;
+    this.#clock = clock;
+    this.#log = log;
+    this.#intake = new SessionIntake(socket, clock);
+    this.#touchedMs = this.#intake.lastHeardMs;
+    this.#outgoing = new SessionPush({
       loadDesired: () => ports.loadDesired(machineId),
       loadTasks: () => ports.loadTasks(machineId),
       send: (message) => this.send(message),
@@ -103,69 +103,69 @@ export class AgentSession {
 
   start(admission: Admission, told: Partial<Pick<Welcome, "address_nonce" | "servers">> = {}): void {
     const { machineId: machine_id, sessionProof: session_proof, leaseMs: lease_ms } = admission;
-    if (session_proof !== "") this.unconfirmed = admission;
-    this.leaseMs = lease_ms;
+    if (session_proof !== "") this.#unconfirmed = admission;
+    this.#leaseMs = lease_ms;
     this.sessionNumber = admission.sessionNumber;
-    this.heartbeatMs = this.ports.heartbeatMs(lease_ms);
-    this.socket.on("message", (data) => this.receive(textOf(data)));
-    if (told.servers !== undefined) this.toldAddresses = this.ports.serverAddresses();
+    this.heartbeatMs = this.#ports.heartbeatMs(lease_ms);
+    this.#socket.on("message", (data) => this.#receive(textOf(data)));
+    if (told.servers !== undefined) this.#toldAddresses = this.#ports.serverAddresses();
     this.send({ kind: "welcome", machine_id, heartbeat_ms: this.heartbeatMs, lease_ms, session_proof, ...told });
-    this.outgoing.pushAll();
+    this.#outgoing.pushAll();
   }
 
   /** The monotonic time of the last sign of life; time in which no message could be read counts as one. */
   get lastHeardMs(): number {
-    return this.intake.lastHeardMs;
+    return this.#intake.lastHeardMs;
   }
 
   /** The monotonic time at which the last message arrived, however long it waits to be stored. */
   get lastWordMs(): number {
-    return this.intake.lastWordMs;
+    return this.#intake.lastWordMs;
   }
 
   /** The last reported inventory; undefined until the first report of this connection is stored. */
   get inventory(): Inventory | undefined {
-    return this.news.inventory;
+    return this.#news.inventory;
   }
 
   /** Sends the desired set soon; several calls while one is being read become one more. */
   push(): void {
-    this.outgoing.pushDesired();
+    this.#outgoing.pushDesired();
   }
 
   /** Sends open tasks soon, after the desired set that they may be about. */
   pushTasks(): void {
-    this.outgoing.pushTasks();
+    this.#outgoing.pushTasks();
   }
 
   /** Closes and waits until what was received is stored. */
   async end(code: number, reason: string): Promise<void> {
-    this.socket.close(code, reason);
-    await this.intake.stored();
+    this.#socket.close(code, reason);
+    await this.#intake.stored();
   }
 
   /** Waits until what was received is stored; returns the counters that wait to be stored with a later report. */
   async stored(): Promise<UnstoredCounters | undefined> {
-    await this.intake.stored();
-    return this.news.unstored;
+    await this.#intake.stored();
+    return this.#news.unstored;
   }
 
   terminate(): void {
-    this.socket.terminate();
+    this.#socket.terminate();
   }
 
   /** Ends a connection whose machine has a newer one. */
   supersede(): void {
-    this.socket.close(4000, "the same machine connected again");
+    this.#socket.close(4000, "the same machine connected again");
   }
 
   refuse(code: string, message: string): void {
-    refuse(this.socket, code, message);
+    refuse(this.#socket, code, message);
   }
 
   /** True when an agent is at the other end now. */
   async answers(): Promise<boolean> {
-    const { socket } = this;
+    const socket = this.#socket;
     if (socket.readyState !== socket.OPEN) return false;
     // The messages that wait to be stored came from the agent, and while they wait no answer is read.
     if (socket.isPaused) return true;
@@ -173,7 +173,7 @@ export class AgentSession {
     const answer = new Promise<boolean>((resolve) => {
       socket.once("pong", () => resolve(true));
       socket.once("close", () => resolve(false));
-      void this.clock.sleep(ANSWER_MS, over.signal).then(() => resolve(false));
+      void this.#clock.sleep(ANSWER_MS, over.signal).then(() => resolve(false));
     });
     socket.ping();
     const isThere = await answer;
@@ -181,70 +181,71 @@ export class AgentSession {
     return isThere;
   }
 
-  private receive(text: string): void {
-    this.intake.hear();
+  #receive(text: string): void {
+    this.#intake.hear();
     const decoded = decodeAgentMessage(text);
     if (!decoded.ok || decoded.message.kind === "hello") {
-      refuse(this.socket, "malformed", decoded.ok ? "one hello is enough" : decoded.problem);
+      refuse(this.#socket, "malformed", decoded.ok ? "one hello is enough" : decoded.problem);
       return;
     }
     const { message } = decoded;
-    if (message.kind === "task_result") this.outgoing.orders.noteAnswer(message.task_id);
-    const receivedAt = this.clock.now();
-    this.intake.take(() => this.record(message, receivedAt));
+    if (message.kind === "task_result") this.#outgoing.orders.noteAnswer(message.task_id);
+    const receivedAt = this.#clock.now();
+    this.#intake.take(() => this.#record(message, receivedAt));
   }
 
-  private async record(message: Report | TaskMessage, receivedAt: Date): Promise<void> {
+  async #record(message: Report | TaskMessage, receivedAt: Date): Promise<void> {
     try {
-      if (message.kind === "report") await this.recordReport(message, receivedAt);
-      else await this.ports.recordTask(this.machineId, message);
+      if (message.kind === "report") await this.#recordReport(message, receivedAt);
+      else await this.#ports.recordTask(this.machineId, message);
     } catch (error) {
-      this.log.error({ err: error, machine_id: this.machineId }, `storing a ${message.kind} message failed`);
-      this.socket.close(1011, `the ${message.kind} could not be stored`);
+      this.#log.error({ err: error, machine_id: this.machineId }, `storing a ${message.kind} message failed`);
+      this.#socket.close(1011, `the ${message.kind} could not be stored`);
     }
   }
 
-  private async recordReport(report: Report, receivedAt: Date): Promise<void> {
-    const beganMs = this.clock.monotonicMs();
-    const news = this.news.compare(report, beganMs);
-    const isCovered = beganMs - this.touchedMs < touchEveryMs(this.leaseMs);
+  async #recordReport(report: Report, receivedAt: Date): Promise<void> {
+    const beganMs = this.#clock.monotonicMs();
+    const news = this.#news.compare(report, beganMs);
+    const isCovered = beganMs - this.#touchedMs < touchEveryMs(this.#leaseMs);
     // A heartbeat of an idle machine only says that it lives: the stored one covers the next ones too.
     if (!news.isRepeat || news.isHealthNews || !news.isIdle || !isCovered) {
-      if (!(await this.ports.record(this.machineId, this.received(report, news, receivedAt)))) return this.supersede();
-      this.touchedMs = beganMs;
-      this.news.noteCounters(report, news, receivedAt, beganMs);
+      if (!(await this.#ports.record(this.machineId, this.#received(report, news, receivedAt))))
+        return this.supersede();
+      this.#touchedMs = beganMs;
+      this.#news.noteCounters(report, news, receivedAt, beganMs);
     }
-    this.news.noteHealth(news);
-    if (this.unconfirmed !== undefined && report.is_proof_lost !== true) {
-      await this.ports.confirmProof(this.unconfirmed);
-      this.unconfirmed = undefined;
+    this.#news.noteHealth(news);
+    if (this.#unconfirmed !== undefined && report.is_proof_lost !== true) {
+      await this.#ports.confirmProof(this.#unconfirmed);
+      this.#unconfirmed = undefined;
     }
-    this.news.noteStored(report, news);
-    this.acknowledge(report);
+    this.#news.noteStored(report, news);
+    this.#acknowledge(report);
   }
 
-  private received(report: Report, { isRepeat, isHealthNews, isCountNews }: News, receivedAt: Date): ReceivedReport {
-    const { orders } = this.outgoing;
+  #received(report: Report, { isRepeat, isHealthNews, isCountNews }: News, receivedAt: Date): ReceivedReport {
+    const { orders } = this.#outgoing;
     const [obeyed, gpuUse] = [orders.obeyedIn(report), gpuUseIn(report, orders.gpusOf)];
     const { sessionNumber } = this;
     return { report, sessionNumber, receivedAt, isRepeat, obeyed, isHealthNews, isCountNews, gpuUse };
   }
 
-  private acknowledge({ sequence }: Report): void {
-    const heartbeat_ms = this.ports.heartbeatMs(this.leaseMs);
+  #acknowledge({ sequence }: Report): void {
+    const heartbeat_ms = this.#ports.heartbeatMs(this.#leaseMs);
     const isOther = heartbeat_ms !== this.heartbeatMs;
     this.heartbeatMs = heartbeat_ms;
-    this.send({ kind: "acknowledge", sequence, ...(isOther ? { heartbeat_ms } : {}), ...this.newAddresses() });
+    this.send({ kind: "acknowledge", sequence, ...(isOther ? { heartbeat_ms } : {}), ...this.#newAddresses() });
   }
 
-  private newAddresses(): { readonly server_addresses?: string[] } {
-    if (this.toldAddresses === undefined || this.toldAddresses === this.ports.serverAddresses()) return {};
-    return { server_addresses: [...(this.toldAddresses = this.ports.serverAddresses())] };
+  #newAddresses(): { readonly server_addresses?: string[] } {
+    if (this.#toldAddresses === undefined || this.#toldAddresses === this.#ports.serverAddresses()) return {};
+    return { server_addresses: [...(this.#toldAddresses = this.#ports.serverAddresses())] };
   }
 
   /** Sends a message to the agent, if it is still connected. */
   send(message: ServerMessage): void {
-    if (this.socket.readyState === this.socket.OPEN) this.socket.send(JSON.stringify(message));
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 }
 

@@ -13,37 +13,37 @@ export class SessionIntake {
   lastHeardMs: number;
   /** The monotonic time at which the last message arrived. */
   lastWordMs: number;
-  private readonly socket: WebSocket;
-  private readonly clock: Clock;
-  private waitingCount = 0;
-  private recording: Promise<void> = Promise.resolve();
+  readonly #socket: WebSocket;
+  readonly #clock: Clock;
+  #waitingCount = 0;
+  #recording: Promise<void> = Promise.resolve();
 
   constructor(socket: WebSocket, clock: Clock) {
-    this.socket = socket;
-    this.clock = clock;
+    this.#socket = socket;
+    this.#clock = clock;
     this.lastHeardMs = clock.monotonicMs();
     this.lastWordMs = this.lastHeardMs;
   }
 
   /** Notes that a message arrived. */
   hear(): void {
-    this.lastHeardMs = this.clock.monotonicMs();
+    this.lastHeardMs = this.#clock.monotonicMs();
     this.lastWordMs = this.lastHeardMs;
   }
 
   /** Stores a message after all before it. */
   take(record: () => Promise<void>): void {
-    this.waitingCount += 1;
-    if (this.waitingCount >= WAITING_MAX) this.socket.pause();
-    this.recording = this.recording.then(record).finally(() => {
-      this.lastHeardMs = this.clock.monotonicMs();
-      this.waitingCount -= 1;
-      if (this.waitingCount < WAITING_MAX && this.socket.isPaused) this.socket.resume();
+    this.#waitingCount += 1;
+    if (this.#waitingCount >= WAITING_MAX) this.#socket.pause();
+    this.#recording = this.#recording.then(record).finally(() => {
+      this.lastHeardMs = this.#clock.monotonicMs();
+      this.#waitingCount -= 1;
+      if (this.#waitingCount < WAITING_MAX && this.#socket.isPaused) this.#socket.resume();
     });
   }
 
   /** Resolves when all messages so far are stored. */
   async stored(): Promise<void> {
-    await this.recording;
+    await this.#recording;
   }
 }

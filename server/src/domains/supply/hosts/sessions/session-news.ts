@@ -32,35 +32,36 @@ export type News = {
 
 /** Remembers the stored reports of one connection, to tell what is new in the next one. */
 export class SessionNews {
-  private gist: string | undefined;
-  private health = "[]";
-  private lastInventory: Inventory | undefined;
+  #gist: string | undefined;
+  #health = "[]";
+  #lastInventory: Inventory | undefined;
   /** When counters were stored last, the traffic in them, and how many instances had a reading of their use. */
-  private countedMs = 0;
-  private countedBytes = 0;
-  private usedCount = 0;
+  #countedMs = 0;
+  #countedBytes = 0;
+  #usedCount = 0;
   /** The time of the newest report whose counters are not stored. */
-  private uncountedAt: Date | undefined;
+  #uncountedAt: Date | undefined;
 
   /** The last stored inventory; undefined until the first report of this connection is stored. */
   get inventory(): Inventory | undefined {
-    return this.lastInventory;
+    return this.#lastInventory;
   }
 
   get unstored(): UnstoredCounters | undefined {
-    const { uncountedAt: at, lastInventory } = this;
+    const at = this.#uncountedAt;
+    const lastInventory = this.#lastInventory;
     return at === undefined || lastInventory === undefined ? undefined : { instances: lastInventory.instances, at };
   }
 
   compare(report: Report, nowMs: number): News {
     const [gist, health] = [gistOf(report), healthIn(report)];
-    const isRepeat = gist === this.gist;
+    const isRepeat = gist === this.#gist;
     return {
       gist,
       health,
       isRepeat,
-      isHealthNews: health !== this.health,
-      isCountNews: !isRepeat || this.isCountDue(report, nowMs),
+      isHealthNews: health !== this.#health,
+      isCountNews: !isRepeat || this.#isCountDue(report, nowMs),
       isIdle: report.instances.length === 0 && report.volumes.length === 0,
     };
   }
@@ -68,28 +69,28 @@ export class SessionNews {
   /** Notes that the counters of a report are stored, or wait for a later report. */
   noteCounters({ instances }: Report, { isCountNews }: News, receivedAt: Date, nowMs: number): void {
     if (isCountNews) {
-      this.countedMs = nowMs;
-      this.countedBytes = bytesIn(instances);
-      this.usedCount = usersIn(instances);
-      this.uncountedAt = undefined;
-    } else if (instances.length > 0) this.uncountedAt = receivedAt;
+      this.#countedMs = nowMs;
+      this.#countedBytes = bytesIn(instances);
+      this.#usedCount = usersIn(instances);
+      this.#uncountedAt = undefined;
+    } else if (instances.length > 0) this.#uncountedAt = receivedAt;
   }
 
   /** Notes that the report's GPU health is stored. */
   noteHealth({ health }: News): void {
-    this.health = health;
+    this.#health = health;
   }
 
   /** Notes that a report is stored, or that it says nothing that has to be stored. */
   noteStored({ instances, volumes }: Report, { gist, isIdle }: News): void {
-    this.gist = gist;
-    this.lastInventory = isIdle ? NOTHING_SAID : { instances, volumes };
+    this.#gist = gist;
+    this.#lastInventory = isIdle ? NOTHING_SAID : { instances, volumes };
   }
 
-  private isCountDue({ instances }: Report, nowMs: number): boolean {
+  #isCountDue({ instances }: Report, nowMs: number): boolean {
     if (instances.length === 0) return false;
-    if (nowMs - this.countedMs >= COUNT_EVERY_MS) return true;
+    if (nowMs - this.#countedMs >= COUNT_EVERY_MS) return true;
     // An instance that has just begun to run has its first reading soon after.
-    return bytesIn(instances) - this.countedBytes > COUNT_EVERY_BYTES || usersIn(instances) > this.usedCount;
+    return bytesIn(instances) - this.#countedBytes > COUNT_EVERY_BYTES || usersIn(instances) > this.#usedCount;
   }
 }

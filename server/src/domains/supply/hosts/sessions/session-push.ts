@@ -17,51 +17,51 @@ export type PushPorts = {
 /** Sends one agent its desired set and its tasks. Calls during a read become one more read. */
 export class SessionPush {
   readonly orders = new SessionOrders();
-  private readonly ports: PushPorts;
-  private isPushing = false;
-  private isDesiredDue = false;
-  private areTasksDue = false;
+  readonly #ports: PushPorts;
+  #isPushing = false;
+  #isDesiredDue = false;
+  #areTasksDue = false;
 
   constructor(ports: PushPorts) {
-    this.ports = ports;
+    this.#ports = ports;
   }
 
   /** Sends the desired set soon. */
   pushDesired(): void {
-    this.isDesiredDue = true;
-    if (!this.isPushing) void this.pushWhileDue();
+    this.#isDesiredDue = true;
+    if (!this.#isPushing) void this.#pushWhileDue();
   }
 
   /** Sends the tasks soon, after a desired set that is due: tasks may be about its instances. */
   pushTasks(): void {
-    this.areTasksDue = true;
-    if (!this.isPushing) void this.pushWhileDue();
+    this.#areTasksDue = true;
+    if (!this.#isPushing) void this.#pushWhileDue();
   }
 
   /** Sends both soon. */
   pushAll(): void {
-    this.areTasksDue = true;
+    this.#areTasksDue = true;
     this.pushDesired();
   }
 
-  private async pushWhileDue(): Promise<void> {
-    this.isPushing = true;
+  async #pushWhileDue(): Promise<void> {
+    this.#isPushing = true;
     try {
-      while (this.isDesiredDue || this.areTasksDue) {
-        if (!this.isDesiredDue) {
-          this.areTasksDue = false;
-          for (const message of this.orders.nextTasks(await this.ports.loadTasks())) this.ports.send(message);
+      while (this.#isDesiredDue || this.#areTasksDue) {
+        if (!this.#isDesiredDue) {
+          this.#areTasksDue = false;
+          for (const message of this.orders.nextTasks(await this.#ports.loadTasks())) this.#ports.send(message);
           continue;
         }
-        this.isDesiredDue = false;
-        const { instances, volumes } = await this.ports.loadDesired();
+        this.#isDesiredDue = false;
+        const { instances, volumes } = await this.#ports.loadDesired();
         const version = this.orders.nextVersion(instances);
-        this.ports.send({ kind: "desired", version, instances: [...instances], volumes: [...volumes] });
+        this.#ports.send({ kind: "desired", version, instances: [...instances], volumes: [...volumes] });
       }
     } catch (error) {
-      this.ports.onFailure(error);
+      this.#ports.onFailure(error);
     } finally {
-      this.isPushing = false;
+      this.#isPushing = false;
     }
   }
 }

@@ -52,23 +52,23 @@ export function isStreamPath(path: string): boolean {
  * half at any server; that server passes the stream on to the server that waits for it.
  */
 export class AgentStreams {
-  private readonly tunnels: ExpectedTunnels;
-  private readonly transfers: Transfers;
-  private readonly sockets: WebSocketServer;
-  private readonly ports: StreamPorts;
-  private readonly log: Log;
-  private isClosing = false;
+  readonly #tunnels: ExpectedTunnels;
+  readonly #transfers: Transfers;
+  readonly #sockets: WebSocketServer;
+  readonly #ports: StreamPorts;
+  readonly #log: Log;
+  #isClosing = false;
 
   constructor(
     sockets: WebSocketServer,
     ports: StreamPorts,
     { clock, log }: { readonly clock: Clock; readonly log: Log },
   ) {
-    this.sockets = sockets;
-    this.ports = ports;
-    this.log = log;
-    this.tunnels = new ExpectedTunnels(clock);
-    this.transfers = new Transfers(clock);
+    this.#sockets = sockets;
+    this.#ports = ports;
+    this.#log = log;
+    this.#tunnels = new ExpectedTunnels(clock);
+    this.#transfers = new Transfers(clock);
   }
 
   /** Asks an agent that is connected here for a tunnel. */
@@ -77,7 +77,7 @@ export class AgentStreams {
     target: Pick<OpenTunnel, "instance_id" | "service">,
     send: (message: OpenTunnel) => void,
   ): Promise<WebSocket | undefined> {
-    return this.tunnels.ask({ credentialId, serverId: this.ports.serverId() }, target, send);
+    return this.#tunnels.ask({ credentialId, serverId: this.#ports.serverId() }, target, send);
   }
 
   /** Asks an agent that is connected to another server for a tunnel. */
@@ -85,26 +85,26 @@ export class AgentStreams {
     machineId: MachineId,
     target: Pick<OpenTunnel, "instance_id" | "service">,
   ): Promise<WebSocket | undefined> {
-    const connection = await this.ports.findConnection(machineId);
-    if (connection === undefined || !this.isElsewhere(connection.serverId)) return undefined;
+    const connection = await this.#ports.findConnection(machineId);
+    if (connection === undefined || !this.#isElsewhere(connection.serverId)) return undefined;
     return this.openHere(connection.credentialId, target, (request) => {
-      this.ports.announceTunnel(machineId, request).catch((error: unknown) => {
-        this.log.error({ err: error, machine_id: machineId }, "asking another server for a tunnel failed");
+      this.#ports.announceTunnel(machineId, request).catch((error: unknown) => {
+        this.#log.error({ err: error, machine_id: machineId }, "asking another server for a tunnel failed");
       });
     });
   }
 
   /** True when the other server says that the agent behind this connection answers now. */
   async answersElsewhere({ machineId, serverId }: Connection): Promise<boolean> {
-    if (serverId === null || !this.isElsewhere(serverId)) return false;
-    const reached = await this.reach(serverId, `/server/session/${machineId}`, 0);
+    if (serverId === null || !this.#isElsewhere(serverId)) return false;
+    const reached = await this.#reach(serverId, `/server/session/${machineId}`, 0);
     if (reached.kind === "open") reached.socket.terminate();
     return reached.kind === "answered" && reached.status === 204;
   }
 
   /** Takes a stream from an agent whose credential was checked. */
   async serveAgent(knock: Knock, path: string, credentialId: AgentCredentialId): Promise<void> {
-    await this.serve(knock, { path, credentialId, isRelayed: false });
+    await this.#serve(knock, { path, credentialId, isRelayed: false });
   }
 
   /** Answers another server: passes a stream on, or tells whether an agent answers. */
@@ -113,11 +113,11 @@ export class AgentStreams {
     path: string,
     sessionAnswers: (machineId: MachineId) => Promise<boolean>,
   ): Promise<void> {
-    const subject = this.ports.readProof({ path, header: knock.request.headers.authorization });
+    const subject = this.#ports.readProof({ path, header: knock.request.headers.authorization });
     if (subject === undefined) return refuseUpgrade(knock.socket, "401 Unauthorized");
     const machineId = SESSION_PATH.exec(path)?.[1];
     if (machineId === undefined) {
-      return this.serve(knock, { path, credentialId: asId<AgentCredentialId>(subject), isRelayed: true });
+      return this.#serve(knock, { path, credentialId: asId<AgentCredentialId>(subject), isRelayed: true });
     }
     const isThere = await sessionAnswers(asId<MachineId>(Number(machineId)));
     refuseUpgrade(knock.socket, isThere ? "204 No Content" : "404 Not Found");
@@ -125,77 +125,77 @@ export class AgentStreams {
 
   /** Stops waiting for tunnels. */
   close(): void {
-    this.isClosing = true;
-    this.tunnels.close();
-    this.transfers.close();
+    this.#isClosing = true;
+    this.#tunnels.close();
+    this.#transfers.close();
   }
 
-  private async serve(knock: Knock, caller: Caller): Promise<void> {
+  async #serve(knock: Knock, caller: Caller): Promise<void> {
     const [, tunnelId, transferId, side] = STREAM_PATH.exec(caller.path) ?? [];
-    if (tunnelId !== undefined) return this.serveTunnel(knock, caller, tunnelId);
+    if (tunnelId !== undefined) return this.#serveTunnel(knock, caller, tunnelId);
     if (transferId === undefined) return refuseUpgrade(knock.socket, "404 Not Found");
-    return this.serveTransfer(knock, caller, { transferId, side: side === "send" ? "send" : "receive" });
+    return this.#serveTransfer(knock, caller, { transferId, side: side === "send" ? "send" : "receive" });
   }
 
-  private async serveTunnel(knock: Knock, caller: Caller, tunnelId: string): Promise<void> {
-    if (this.tunnels.isExpected(tunnelId, caller.credentialId)) {
-      return this.accept(knock, (socket) => {
+  async #serveTunnel(knock: Knock, caller: Caller, tunnelId: string): Promise<void> {
+    if (this.#tunnels.isExpected(tunnelId, caller.credentialId)) {
+      return this.#accept(knock, (socket) => {
         // The socket stays paused until its consumer listens.
         socket.pause();
-        this.tunnels.arrive(tunnelId, socket);
+        this.#tunnels.arrive(tunnelId, socket);
       });
     }
     const owner = serverOfTunnel(tunnelId);
-    if (caller.isRelayed || owner === undefined || !this.isElsewhere(owner)) {
+    if (caller.isRelayed || owner === undefined || !this.#isElsewhere(owner)) {
       return refuseUpgrade(knock.socket, "404 Not Found");
     }
-    await this.passOn(knock, caller, owner);
+    await this.#passOn(knock, caller, owner);
   }
 
   /**
    * Lets in the two machines of a copy, each for its own half; any other caller gets the answer for an unknown copy.
    */
-  private async serveTransfer(knock: Knock, caller: Caller, { transferId, side }: Half): Promise<void> {
-    const { ports } = this;
+  async #serveTransfer(knock: Knock, caller: Caller, { transferId, side }: Half): Promise<void> {
+    const ports = this.#ports;
     const machineId = await ports.findTransferHost(transferId, side);
     const connection = machineId && (await ports.findConnection(machineId));
     const isOther = connection !== undefined && connection.credentialId !== caller.credentialId;
     if (machineId === undefined || isOther) return refuseUpgrade(knock.socket, "404 Not Found");
     // A machine that is not connected at the moment tries again, as it does when there are too many copies.
-    if (connection === undefined || this.isClosing) return refuseUpgrade(knock.socket, "503 Service Unavailable");
-    const home = caller.isRelayed ? undefined : await this.homeOf(transferId);
-    if (home !== undefined) return this.passOn(knock, caller, home);
-    if (!this.transfers.hasRoomFor(transferId)) return refuseUpgrade(knock.socket, "503 Service Unavailable");
-    this.accept(knock, (socket) => this.transfers.arrive(transferId, side, socket));
+    if (connection === undefined || this.#isClosing) return refuseUpgrade(knock.socket, "503 Service Unavailable");
+    const home = caller.isRelayed ? undefined : await this.#homeOf(transferId);
+    if (home !== undefined) return this.#passOn(knock, caller, home);
+    if (!this.#transfers.hasRoomFor(transferId)) return refuseUpgrade(knock.socket, "503 Service Unavailable");
+    this.#accept(knock, (socket) => this.#transfers.arrive(transferId, side, socket));
   }
 
   /**
    * The server at which the two halves of a copy meet: the one that the receiving host is connected to. Undefined for
    * this server.
    */
-  private async homeOf(transferId: string): Promise<ServerId | undefined> {
-    const receiver = await this.ports.findTransferHost(transferId, "receive");
-    const connection = receiver && (await this.ports.findConnection(receiver));
-    return connection !== undefined && this.isElsewhere(connection.serverId) ? connection.serverId : undefined;
+  async #homeOf(transferId: string): Promise<ServerId | undefined> {
+    const receiver = await this.#ports.findTransferHost(transferId, "receive");
+    const connection = receiver && (await this.#ports.findConnection(receiver));
+    return connection !== undefined && this.#isElsewhere(connection.serverId) ? connection.serverId : undefined;
   }
 
-  private isElsewhere(serverId: ServerId | null): serverId is ServerId {
-    return serverId !== null && serverId !== this.ports.serverId();
+  #isElsewhere(serverId: ServerId | null): serverId is ServerId {
+    return serverId !== null && serverId !== this.#ports.serverId();
   }
 
-  private async passOn(knock: Knock, { path, credentialId }: Caller, owner: ServerId): Promise<void> {
-    const reached = await this.reach(owner, path.replace(/^\/agent\//, "/server/"), credentialId);
+  async #passOn(knock: Knock, { path, credentialId }: Caller, owner: ServerId): Promise<void> {
+    const reached = await this.#reach(owner, path.replace(/^\/agent\//, "/server/"), credentialId);
     if (reached.kind === "open") {
       const upstream = reached.socket;
       if (knock.socket.destroyed) return upstream.terminate();
       const settle = endWith(knock.socket, upstream);
-      return this.accept(knock, (socket) => {
+      return this.#accept(knock, (socket) => {
         settle();
         relay(socket, upstream);
       });
     }
     if (reached.kind === "failed") {
-      this.log.warn(
+      this.#log.warn(
         { server_id: owner, problem: reached.problem },
         "another server of this database cannot be reached",
       );
@@ -204,17 +204,17 @@ export class AgentStreams {
     refuseUpgrade(knock.socket, isUnknown ? "404 Not Found" : "503 Service Unavailable");
   }
 
-  private async reach(serverId: ServerId, path: string, subject: number): Promise<Reached> {
-    const address = await this.ports.addressOfServer(serverId);
+  async #reach(serverId: ServerId, path: string, subject: number): Promise<Reached> {
+    const address = await this.#ports.addressOfServer(serverId);
     if (address === undefined) return { kind: "failed", problem: "it has not said where it is" };
-    return reachServer({ address, path, authorization: this.ports.prove({ path, subject }) });
+    return reachServer({ address, path, authorization: this.#ports.prove({ path, subject }) });
   }
 
-  private accept({ request, socket, head }: Knock, take: (socket: WebSocket) => void): void {
+  #accept({ request, socket, head }: Knock, take: (socket: WebSocket) => void): void {
     request.socket.setKeepAlive(true, KEEP_ALIVE_MS);
     request.socket.setNoDelay(true);
-    this.sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      webSocket.on("error", (error) => this.log.debug({ err: error }, "a stream broke"));
+    this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      webSocket.on("error", (error) => this.#log.debug({ err: error }, "a stream broke"));
       take(webSocket);
     });
   }

@@ -22,16 +22,16 @@ type Pair = { readonly sockets: Map<TransferSide, WebSocket>; end: (() => void) 
  * connection decides nothing; the hosts come again with the same id while their tasks are open.
  */
 export class Transfers {
-  private readonly pairs = new Map<string, Pair>();
-  private readonly clock: Clock;
+  readonly #pairs = new Map<string, Pair>();
+  readonly #clock: Clock;
 
   constructor(clock: Clock) {
-    this.clock = clock;
+    this.#clock = clock;
   }
 
   /** False when the server carries as many copies as it may. */
   hasRoomFor(id: string): boolean {
-    return this.pairs.has(id) || this.pairs.size < TRANSFERS_MAX;
+    return this.#pairs.has(id) || this.#pairs.size < TRANSFERS_MAX;
   }
 
   /**
@@ -39,20 +39,20 @@ export class Transfers {
    * side, which must be dead.
    */
   arrive(id: string, side: TransferSide, socket: WebSocket): void {
-    const earlier = this.pairs.get(id);
-    if (earlier !== undefined && (earlier.end !== undefined || earlier.sockets.has(side))) this.break(id, earlier);
-    const pair = this.pairs.get(id) ?? { sockets: new Map<TransferSide, WebSocket>(), end: undefined };
-    this.pairs.set(id, pair);
+    const earlier = this.#pairs.get(id);
+    if (earlier !== undefined && (earlier.end !== undefined || earlier.sockets.has(side))) this.#break(id, earlier);
+    const pair = this.#pairs.get(id) ?? { sockets: new Map<TransferSide, WebSocket>(), end: undefined };
+    this.#pairs.set(id, pair);
     pair.sockets.set(side, socket);
-    socket.once("close", () => this.break(id, pair));
+    socket.once("close", () => this.#break(id, pair));
     const [send, receive] = [pair.sockets.get("send"), pair.sockets.get("receive")];
     if (send !== undefined && receive !== undefined) {
-      pair.end = join(send, receive, this.clock);
+      pair.end = join(send, receive, this.#clock);
       return;
     }
     const over = new AbortController();
     socket.once("close", () => over.abort());
-    void this.clock.sleep(WAIT_MS, over.signal).then(() => {
+    void this.#clock.sleep(WAIT_MS, over.signal).then(() => {
       if (pair.end === undefined) socket.close(ALONE, "the other host did not come");
     });
     // An agent never sends before it is told that the other side listens; anything else is no agent of ours.
@@ -62,12 +62,12 @@ export class Transfers {
   }
 
   close(): void {
-    for (const [id, pair] of this.pairs) this.break(id, pair);
+    for (const [id, pair] of this.#pairs) this.#break(id, pair);
   }
 
   /** Ends both connections; bytes that one side sent before reach the other first. */
-  private break(id: string, pair: Pair): void {
-    if (this.pairs.get(id) === pair) this.pairs.delete(id);
+  #break(id: string, pair: Pair): void {
+    if (this.#pairs.get(id) === pair) this.#pairs.delete(id);
     pair.end?.();
     for (const socket of pair.sockets.values()) socket.close(BROKEN, "the other host is gone");
   }

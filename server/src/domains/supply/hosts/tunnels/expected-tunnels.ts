@@ -22,11 +22,11 @@ type Waiting = { readonly credentialId: AgentCredentialId; readonly settle: (soc
 
 /** Tunnels that agents were asked to open and have not opened yet. */
 export class ExpectedTunnels {
-  private readonly waiting = new Map<string, Waiting>();
-  private readonly clock: Clock;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #clock: Clock;
 
   constructor(clock: Clock) {
-    this.clock = clock;
+    this.#clock = clock;
   }
 
   /** Asks for a tunnel and waits for it; undefined when none comes in time, or too many are awaited. */
@@ -35,35 +35,35 @@ export class ExpectedTunnels {
     target: Pick<OpenTunnel, "instance_id" | "service">,
     send: (message: OpenTunnel) => void,
   ): Promise<WebSocket | undefined> {
-    if (this.waiting.size >= WAITING_MAX) return undefined;
+    if (this.#waiting.size >= WAITING_MAX) return undefined;
     const tunnelId = `s${serverId ?? 0}-${randomBytes(ID_BYTES).toString("base64url")}`;
     const settled = new AbortController();
     const arrival = new Promise<WebSocket | undefined>((resolve) => {
       const settle = (socket: WebSocket | undefined) => {
-        this.waiting.delete(tunnelId);
+        this.#waiting.delete(tunnelId);
         settled.abort();
         resolve(socket);
       };
-      this.waiting.set(tunnelId, { credentialId, settle });
+      this.#waiting.set(tunnelId, { credentialId, settle });
     });
     send({ kind: "open_tunnel", tunnel_id: tunnelId, ...target });
-    void this.clock.sleep(WAIT_MS, settled.signal).then(() => this.waiting.get(tunnelId)?.settle(undefined));
+    void this.#clock.sleep(WAIT_MS, settled.signal).then(() => this.#waiting.get(tunnelId)?.settle(undefined));
     return arrival;
   }
 
   /** True when this agent may open this tunnel: an id is valid once, for the agent that got it. */
   isExpected(tunnelId: string, credentialId: AgentCredentialId): boolean {
-    return this.waiting.get(tunnelId)?.credentialId === credentialId;
+    return this.#waiting.get(tunnelId)?.credentialId === credentialId;
   }
 
   arrive(tunnelId: string, socket: WebSocket): void {
-    const waiting = this.waiting.get(tunnelId);
+    const waiting = this.#waiting.get(tunnelId);
     if (waiting === undefined) socket.terminate();
     else waiting.settle(socket);
   }
 
   /** Stops waiting for tunnels. */
   close(): void {
-    for (const { settle } of this.waiting.values()) settle(undefined);
+    for (const { settle } of this.#waiting.values()) settle(undefined);
   }
 }

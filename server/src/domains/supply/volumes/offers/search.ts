@@ -126,34 +126,37 @@ export function searchVolumeOffers(
 
 /** Keeps the first `limit` of all added rows in an order, so that most of ten thousand rows are never sorted. */
 class FirstOf<T> {
-  private readonly kept: T[] = [];
-  private readonly limit: number;
-  private readonly compare: (a: T, b: T) => number;
+  readonly #kept: T[] = [];
+  readonly #limit: number;
+  readonly #compare: (a: T, b: T) => number;
   /** The last of the kept rows, if known: a row that does not come before it cannot be among the first. */
-  private last: T | undefined;
+  #last: T | undefined;
 
   constructor(limit: number, compare: (a: T, b: T) => number) {
-    this.limit = limit;
-    this.compare = compare;
+    this.#limit = limit;
+    this.#compare = compare;
   }
 
   offer(item: T): void {
-    const { kept, limit, last, compare } = this;
+    const kept = this.#kept;
+    const limit = this.#limit;
+    const last = this.#last;
+    const compare = this.#compare;
     if (last !== undefined && compare(item, last) >= 0) return;
     kept.push(item);
-    if (kept.length >= 2 * limit) this.cut();
+    if (kept.length >= 2 * limit) this.#cut();
   }
 
   sorted(): readonly T[] {
-    this.cut();
-    return this.kept;
+    this.#cut();
+    return this.#kept;
   }
 
-  private cut(): void {
-    this.kept.sort(this.compare);
-    if (this.kept.length < this.limit) return;
-    this.kept.length = this.limit;
-    this.last = this.kept.at(-1);
+  #cut(): void {
+    this.#kept.sort(this.#compare);
+    if (this.#kept.length < this.#limit) return;
+    this.#kept.length = this.#limit;
+    this.#last = this.#kept.at(-1);
   }
 }
 

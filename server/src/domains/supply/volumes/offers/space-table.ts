@@ -15,54 +15,54 @@ import { spaceRow, type SpaceRow } from "../views.ts";
  * stays the authority: a rental of space that this table still shows may be refused.
  */
 export class SpaceTable {
-  private readonly database: Database;
-  private readonly mirror: Mirror<MachineId>;
-  private readonly rowOf = new Map<MachineId, SpaceRow>();
+  readonly #database: Database;
+  readonly #mirror: Mirror<MachineId>;
+  readonly #rowOf = new Map<MachineId, SpaceRow>();
 
   constructor(database: Database, dependencies: { readonly clock: Clock; readonly log: Log }) {
-    this.database = database;
-    this.mirror = new Mirror<MachineId>({
+    this.#database = database;
+    this.#mirror = new Mirror<MachineId>({
       ...dependencies,
       name: "volume offers",
-      listAll: async () => [...(await listMachinesWithSpace(database.kysely)), ...this.rowOf.keys()],
-      read: (ids) => this.read(ids),
+      listAll: async () => [...(await listMachinesWithSpace(database.kysely)), ...this.#rowOf.keys()],
+      read: (ids) => this.#read(ids),
     });
   }
 
   /** Handler for `MARKET_CHANNEL`. */
   get channel(): ChannelHandler {
-    return this.mirror.channel;
+    return this.#mirror.channel;
   }
 
   /** Listings of connected machines with space left; some may be past their end. */
   get rows(): Iterable<SpaceRow> {
-    return this.rowOf.values();
+    return this.#rowOf.values();
   }
 
   /** Reads all listings; call it before the first search. */
   load(): Promise<void> {
-    return this.mirror.load();
+    return this.#mirror.load();
   }
 
   /** Resolves when every change announced so far is visible. */
   settled(): Promise<void> {
-    return this.mirror.settled();
+    return this.#mirror.settled();
   }
 
   /** Stops reading changes. */
   stop(): Promise<void> {
-    return this.mirror.stop();
+    return this.#mirror.stop();
   }
 
-  private async read(ids: readonly MachineId[]): Promise<void> {
-    const { kysely } = this.database;
+  async #read(ids: readonly MachineId[]): Promise<void> {
+    const { kysely } = this.#database;
     const spaces = await listSpaceOf(kysely, ids);
     const machines = await describeMachines(kysely, [...spaces.keys()]);
     for (const id of ids) {
       const [listing, machine] = [spaces.get(id), machines.get(id)];
       const row = listing && machine?.isConnected && rowFor(listing, machine);
-      if (row) this.rowOf.set(id, row);
-      else this.rowOf.delete(id);
+      if (row) this.#rowOf.set(id, row);
+      else this.#rowOf.delete(id);
     }
   }
 }

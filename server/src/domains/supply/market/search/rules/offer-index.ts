@@ -30,17 +30,17 @@ export class OfferIndex {
   readonly scratch = new Scratch();
   /** Answer texts of machines by slot, kept until the machine changes. */
   readonly machineTexts = new Map<number, string>();
-  private firstOffer = new Int32Array(FIRST_CAPACITY).fill(NONE);
-  private nextOffer = new Int32Array(FIRST_CAPACITY).fill(NONE);
-  private readonly slots = new Map<MachineId, number>();
-  private readonly offerSlots = new Map<OfferId, number>();
+  #firstOffer = new Int32Array(FIRST_CAPACITY).fill(NONE);
+  #nextOffer = new Int32Array(FIRST_CAPACITY).fill(NONE);
+  readonly #slots = new Map<MachineId, number>();
+  readonly #offerSlots = new Map<OfferId, number>();
 
   get machineIds(): Iterable<MachineId> {
-    return this.slots.keys();
+    return this.#slots.keys();
   }
 
   slotOf(id: MachineId): number | undefined {
-    return this.slots.get(id);
+    return this.#slots.get(id);
   }
 
   /** Stores the present state of a machine and its offers; a machine without offers is removed. */
@@ -49,58 +49,59 @@ export class OfferIndex {
     this.remove(id);
     if (offered.offers.length === 0) return;
     const machine = this.machines.insert(offered);
-    this.firstOffer = fitted(this.firstOffer, machine);
-    this.slots.set(id, machine);
+    this.#firstOffer = fitted(this.#firstOffer, machine);
+    this.#slots.set(id, machine);
     let next = NONE;
     // In reverse, so that the chain has the original order.
     for (const single of singleOffers(offered).toReversed()) {
       const offer = this.offers.insert(single);
       this.machineOf = fitted(this.machineOf, offer);
-      this.nextOffer = fitted(this.nextOffer, offer);
+      this.#nextOffer = fitted(this.#nextOffer, offer);
       this.machineOf[offer] = machine;
-      this.offerSlots.set(single.offer.id, offer);
-      this.nextOffer[offer] = next;
+      this.#offerSlots.set(single.offer.id, offer);
+      this.#nextOffer[offer] = next;
       next = offer;
     }
-    this.firstOffer[machine] = next;
+    this.#firstOffer[machine] = next;
   }
 
   remove(id: MachineId): void {
-    const machine = this.slots.get(id);
+    const machine = this.#slots.get(id);
     if (machine === undefined) return;
-    this.slots.delete(id);
-    for (let offer = this.firstOffer[machine] ?? NONE; offer !== NONE; offer = this.nextOffer[offer] ?? NONE) {
-      this.forget(offer);
+    this.#slots.delete(id);
+    for (let offer = this.#firstOffer[machine] ?? NONE; offer !== NONE; offer = this.#nextOffer[offer] ?? NONE) {
+      this.#forget(offer);
     }
-    this.firstOffer[machine] = NONE;
+    this.#firstOffer[machine] = NONE;
     this.machineTexts.delete(machine);
     this.machines.remove(machine);
   }
 
   /** Removes one offer before its machine is read again. */
   removeOffer(id: OfferId): void {
-    const offer = this.offerSlots.get(id);
+    const offer = this.#offerSlots.get(id);
     if (offer === undefined) return;
     const machine = this.machineOf[offer] ?? NONE;
-    const next = this.nextOffer[offer] ?? NONE;
-    if (this.firstOffer[machine] === offer) this.firstOffer[machine] = next;
+    const next = this.#nextOffer[offer] ?? NONE;
+    if (this.#firstOffer[machine] === offer) this.#firstOffer[machine] = next;
     else {
-      let before = this.firstOffer[machine] ?? NONE;
-      while (this.nextOffer[before] !== offer) before = this.nextOffer[before] ?? NONE;
-      this.nextOffer[before] = next;
+      let before = this.#firstOffer[machine] ?? NONE;
+      while (this.#nextOffer[before] !== offer) before = this.#nextOffer[before] ?? NONE;
+      this.#nextOffer[before] = next;
     }
-    this.forget(offer);
+    this.#forget(offer);
   }
 
-  private forget(offer: number): void {
-    this.offerSlots.delete(asId<OfferId>(this.offers.numbers("id")[offer] ?? 0));
+  #forget(offer: number): void {
+    this.#offerSlots.delete(asId<OfferId>(this.offers.numbers("id")[offer] ?? 0));
     this.machineOf[offer] = NONE;
     this.offers.remove(offer);
   }
 
   /** Writes the slots of all machines to `into` and returns how many there are. */
   listMachines(into: Int32Array): number {
-    const { firstOffer, machines } = this;
+    const firstOffer = this.#firstOffer;
+    const { machines } = this;
     const { end } = machines;
     let count = 0;
     for (let machine = 0; machine < end; machine += 1) {
@@ -111,7 +112,8 @@ export class OfferIndex {
 
   /** Writes the slots of the offers of these machines to `into` and returns how many there are. */
   listOffers(machines: Int32Array, machineCount: number, into: Int32Array): number {
-    const { firstOffer, nextOffer } = this;
+    const firstOffer = this.#firstOffer;
+    const nextOffer = this.#nextOffer;
     let count = 0;
     for (let index = 0; index < machineCount; index += 1) {
       let offer = firstOffer[machines[index] ?? 0] ?? NONE;

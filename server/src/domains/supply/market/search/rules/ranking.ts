@@ -177,60 +177,61 @@ function firstPlaces(options: {
 
 /** A heap of the best places so far with the last at its root; it knows the position of each key. */
 class BestPlaces {
-  private readonly heap: number[] = [];
-  private readonly whereKey = new Map<number, number>();
-  private readonly compare: Compare;
-  private readonly keyOf: (place: number) => number;
+  readonly #heap: number[] = [];
+  readonly #whereKey = new Map<number, number>();
+  readonly #compare: Compare;
+  readonly #keyOf: (place: number) => number;
 
   constructor(compare: Compare, keyOf: (place: number) => number) {
-    this.compare = compare;
-    this.keyOf = keyOf;
+    this.#compare = compare;
+    this.#keyOf = keyOf;
   }
 
   get size(): number {
-    return this.heap.length;
+    return this.#heap.length;
   }
 
   /** The last of the best places; call it only while there is one. */
   get last(): number {
-    return this.heap[0] ?? 0;
+    return this.#heap[0] ?? 0;
   }
 
   /** Adds a place unless an earlier one has its key; with `isFull`, drops the last to make room. */
   add(place: number, isFull = false): void {
-    const key = this.keyOf(place);
-    const at = this.whereKey.get(key);
+    const key = this.#keyOf(place);
+    const at = this.#whereKey.get(key);
     if (at !== undefined) {
-      if (this.compare(place, this.heap[at] ?? 0) < 0) this.sink(at, place, key);
+      if (this.#compare(place, this.#heap[at] ?? 0) < 0) this.#sink(at, place, key);
     } else if (isFull) {
-      this.whereKey.delete(this.keyOf(this.last));
-      this.sink(0, place, key);
-    } else this.rise(this.heap.length, place, key);
+      this.#whereKey.delete(this.#keyOf(this.last));
+      this.#sink(0, place, key);
+    } else this.#rise(this.#heap.length, place, key);
   }
 
   sorted(): readonly number[] {
-    return this.heap.toSorted(this.compare);
+    return this.#heap.toSorted(this.#compare);
   }
 
-  private put(at: number, place: number, key: number): void {
-    this.heap[at] = place;
-    this.whereKey.set(key, at);
+  #put(at: number, place: number, key: number): void {
+    this.#heap[at] = place;
+    this.#whereKey.set(key, at);
   }
 
-  private rise(from: number, place: number, key: number): void {
+  #rise(from: number, place: number, key: number): void {
     let at = from;
     while (at > 0) {
       const above = (at - 1) >> 1;
-      const other = this.heap[above] ?? 0;
-      if (this.compare(other, place) >= 0) break;
-      this.put(at, other, this.keyOf(other));
+      const other = this.#heap[above] ?? 0;
+      if (this.#compare(other, place) >= 0) break;
+      this.#put(at, other, this.#keyOf(other));
       at = above;
     }
-    this.put(at, place, key);
+    this.#put(at, place, key);
   }
 
-  private sink(from: number, place: number, key: number): void {
-    const { heap, compare } = this;
+  #sink(from: number, place: number, key: number): void {
+    const heap = this.#heap;
+    const compare = this.#compare;
     let at = from;
     for (;;) {
       let below = at * 2 + 1;
@@ -238,9 +239,9 @@ class BestPlaces {
       if (below + 1 < heap.length && compare(heap[below + 1] ?? 0, heap[below] ?? 0) > 0) below += 1;
       const other = heap[below] ?? 0;
       if (compare(other, place) <= 0) break;
-      this.put(at, other, this.keyOf(other));
+      this.#put(at, other, this.#keyOf(other));
       at = below;
     }
-    this.put(at, place, key);
+    this.#put(at, place, key);
   }
 }

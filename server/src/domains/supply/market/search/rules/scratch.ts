@@ -4,23 +4,23 @@
  * outlives it.
  */
 export class Scratch {
-  private machineSlots = new Int32Array(0);
-  private offerSlots = new Int32Array(0);
-  private firstKeys = new Float64Array(0);
+  #machineSlots = new Int32Array(0);
+  #offerSlots = new Int32Array(0);
+  #firstKeys = new Float64Array(0);
 
   machines(size: number): Int32Array {
-    if (this.machineSlots.length < size) this.machineSlots = new Int32Array(roomFor(size));
-    return this.machineSlots;
+    if (this.#machineSlots.length < size) this.#machineSlots = new Int32Array(roomFor(size));
+    return this.#machineSlots;
   }
 
   offers(size: number): Int32Array {
-    if (this.offerSlots.length < size) this.offerSlots = new Int32Array(roomFor(size));
-    return this.offerSlots;
+    if (this.#offerSlots.length < size) this.#offerSlots = new Int32Array(roomFor(size));
+    return this.#offerSlots;
   }
 
   keys(size: number): Float64Array {
-    if (this.firstKeys.length < size) this.firstKeys = new Float64Array(roomFor(size));
-    return this.firstKeys;
+    if (this.#firstKeys.length < size) this.#firstKeys = new Float64Array(roomFor(size));
+    return this.#firstKeys;
   }
 }
 

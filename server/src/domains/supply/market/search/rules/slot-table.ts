@@ -19,34 +19,34 @@ export type StoredColumn = NumberColumn | TextColumn;
  * gets it. Growth doubles the arrays. Arrays are replaced when they grow, so no caller keeps one for long.
  */
 export class SlotTable<Source, Name extends string = string> {
-  private readonly columns: ReadonlyMap<string, StoredColumn>;
-  private readonly parts: readonly (readonly [StoredColumn, (source: Source) => FilterScalar])[];
-  private readonly unused: number[] = [];
-  private capacity = FIRST_CAPACITY;
-  private highest = 0;
+  readonly #columns: ReadonlyMap<string, StoredColumn>;
+  readonly #parts: readonly (readonly [StoredColumn, (source: Source) => FilterScalar])[];
+  readonly #unused: number[] = [];
+  #capacity = FIRST_CAPACITY;
+  #highest = 0;
 
   constructor(definitions: Readonly<Record<Name, ColumnDefinition<Source>>>) {
     const made = Object.entries<ColumnDefinition<Source>>(definitions).map(
-      ([name, { type, of }]) => [name, newColumn(type, this.capacity), of] as const,
+      ([name, { type, of }]) => [name, newColumn(type, this.#capacity), of] as const,
     );
-    this.columns = new Map(made.map(([name, column]) => [name, column]));
-    this.parts = made.map(([, column, of]) => [column, of]);
+    this.#columns = new Map(made.map(([name, column]) => [name, column]));
+    this.#parts = made.map(([, column, of]) => [column, of]);
   }
 
   /** Number of rows. */
   get size(): number {
-    return this.highest - this.unused.length;
+    return this.#highest - this.#unused.length;
   }
 
   /** One more than the highest slot. */
   get end(): number {
-    return this.highest;
+    return this.#highest;
   }
 
   insert(source: Source): number {
-    const slot = this.unused.pop() ?? this.highest++;
-    if (slot >= this.capacity) this.grow();
-    for (const [column, of] of this.parts) {
+    const slot = this.#unused.pop() ?? this.#highest++;
+    if (slot >= this.#capacity) this.#grow();
+    for (const [column, of] of this.#parts) {
       const value = of(source);
       if (column.kind === "number") column.values[slot] = value === null ? Number.NaN : Number(value);
       else column.codes[slot] = column.dictionary.take(value === null ? null : String(value));
@@ -55,33 +55,33 @@ export class SlotTable<Source, Name extends string = string> {
   }
 
   remove(slot: number): void {
-    for (const [column] of this.parts) {
+    for (const [column] of this.#parts) {
       if (column.kind === "text") column.dictionary.release(column.codes[slot] ?? 0);
     }
-    this.unused.push(slot);
+    this.#unused.push(slot);
   }
 
   find(name: string): StoredColumn | undefined {
-    return this.columns.get(name);
+    return this.#columns.get(name);
   }
 
   numbers(name: Name): Float64Array {
-    const column = this.columns.get(name);
+    const column = this.#columns.get(name);
     if (column?.kind !== "number") throw new TypeError(`${name} is no column of numbers`);
     return column.values;
   }
 
   texts(name: Name): TextColumn {
-    const column = this.columns.get(name);
+    const column = this.#columns.get(name);
     if (column?.kind !== "text") throw new TypeError(`${name} is no column of texts`);
     return column;
   }
 
-  private grow(): void {
-    this.capacity *= 2;
-    for (const column of this.columns.values()) {
-      if (column.kind === "number") column.values = grown(column.values, new Float64Array(this.capacity));
-      else column.codes = grown(column.codes, new Int32Array(this.capacity));
+  #grow(): void {
+    this.#capacity *= 2;
+    for (const column of this.#columns.values()) {
+      if (column.kind === "number") column.values = grown(column.values, new Float64Array(this.#capacity));
+      else column.codes = grown(column.codes, new Int32Array(this.#capacity));
     }
   }
 }
