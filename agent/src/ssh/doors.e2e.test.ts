@@ -150,7 +150,7 @@ describe("the doors of a host", () => {
     await once(thief, "listening");
     place.service.setDoors([{ ...door, port }, other]);
     await until("the problem is logged", () =>
-      place.logged.some(({ message }) => message.includes("the SSH port is taken")),
+      place.logged.some(({ message }) => message.includes("the SSH port cannot be opened")),
     );
     thief.close();
     await place.untilOpen({ ...door, port });
