@@ -7,7 +7,7 @@ import { planCharges } from "../server/src/domains/money/invoices/charges/rules/
 import { readCharges } from "../server/src/domains/money/invoices/charges/charge-service.ts";
 import { planReport } from "../server/src/domains/money/invoices/rules/report.ts";
 import { readReport } from "../server/src/domains/money/invoices/service.ts";
-import { addUpEarnings, sumEarningsOf } from "../server/src/domains/money/ledger/earnings-store.ts";
+import { addUpEarnings, sumEarningsOf } from "../server/src/domains/money/ledger/earnings/earnings-store.ts";
 import { addUpCharges } from "../server/src/domains/money/charging/days/charge-day-store.ts";
 import { readBalance } from "../server/src/domains/money/charging/index.ts";
 import { audit, auditAndCheckpoint } from "../server/src/domains/money/audit/audit-service.ts";

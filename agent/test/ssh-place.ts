@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { busyboxImage, docker } from "../../test/support/hosts/docker.ts";
-import { freePort } from "../../test/support/free-port.ts";
+import { freePort } from "../../test/support/network/free-port.ts";
 import { until } from "../../test/support/until.ts";
 import { systemClock } from "../src/base/clock.ts";
 import { silentLog, type Log } from "../src/base/log.ts";

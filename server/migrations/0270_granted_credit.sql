@@ -28,7 +28,7 @@ where a.kind = 'issuance' and s.granted > 0;
 
 -- What a transfer takes of the granted part of its debit account. Granted credit goes first, whatever it pays for; what
 -- leaves the house (a payout, its fee, money back to a card) is cash as far as there is any. Beyond both, what is given
--- is an advance of the house, and counts as granted. `server/src/domains/money/ledger/granted.ts` says the same.
+-- is an advance of the house, and counts as granted. `server/src/domains/money/ledger/earnings/granted.ts` says the same.
 create function ledger_granted_part(kind text, code text, amount bigint, balance bigint, granted bigint)
 returns bigint language sql immutable as $$
   select case

@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import document from "../../server/openapi.json" with { type: "json" };
 import { asId, type MachineId } from "../../server/src/base/ids.ts";
-import { aSigningRequest } from "../support/certificates.ts";
+import { aSigningRequest } from "../support/network/certificates.ts";
 import { putProof } from "../../server/src/domains/people/accounts/emails/store.ts";
 import { inTransaction, type TestCaller } from "../support/fixtures.ts";
 import { until } from "../support/until.ts";

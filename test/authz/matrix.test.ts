@@ -6,7 +6,7 @@ import {
   type PermissionCategory,
   type PermissionDocument,
 } from "../../server/src/base/identity.ts";
-import type { TestAnswer } from "../support/http.ts";
+import type { TestAnswer } from "../support/network/http.ts";
 import { until } from "../support/until.ts";
 import { endpoints, FORBIDDEN_BY_CONTRACT, hiddenEndpoints } from "./endpoints.ts";
 import { callerOf, type Needs, type Row } from "./row.ts";

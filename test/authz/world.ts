@@ -12,7 +12,7 @@ import { deleteApiKeysNamed } from "../../server/src/domains/people/accounts/key
 import { NO_PAYMENTS } from "../../server/src/domains/money/payments/for-assembly.ts";
 import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../support/fixtures.ts";
-import { NO_LIMITS, type TestAnswer } from "../support/http.ts";
+import { NO_LIMITS, type TestAnswer } from "../support/network/http.ts";
 import { aMachine } from "../support/hosts/machines.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { until } from "../support/until.ts";

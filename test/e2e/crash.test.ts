@@ -6,7 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, test, type TestContext } from "node:test";
 import { aDataDir, NO_LIMITS, discard, runBerth, startBerth, untilOffered, type Berth } from "../support/berth.ts";
-import { freePort } from "../support/free-port.ts";
+import { freePort } from "../support/network/free-port.ts";
 import { seededRandom } from "../support/random.ts";
 import { TEST_SEED } from "../support/seed.ts";
 import { until } from "../support/until.ts";

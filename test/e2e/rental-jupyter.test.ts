@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { curl } from "../support/curl.ts";
+import { curl } from "../support/network/curl.ts";
 import { docker } from "../support/hosts/docker.ts";
 import { aRenter, untilUntouched, type Renter, type Shown } from "../support/renter.ts";
 import { startThisMachine, type ThisMachine } from "../support/hosts/this-machine.ts";

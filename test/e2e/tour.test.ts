@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Type } from "typebox";
 import { discard, startBerth, untilOffered, type Answer, type Berth } from "../support/berth.ts";
-import { curl } from "../support/curl.ts";
+import { curl } from "../support/network/curl.ts";
 import { bodyOf } from "../support/shape.ts";
 import { until } from "../support/until.ts";
 

@@ -18,7 +18,7 @@ import {
   type Ran,
 } from "../support/berth.ts";
 import { ensureDocker } from "../support/hosts/docker.ts";
-import { freePort } from "../support/free-port.ts";
+import { freePort } from "../support/network/free-port.ts";
 import { until } from "../support/until.ts";
 
 const JSON_BODY = { "content-type": "application/json" };

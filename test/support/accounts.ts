@@ -6,7 +6,7 @@ import { nanos, ZERO, type Nanos } from "../../server/src/base/money.ts";
 import type { Database } from "../../server/src/db/connect.ts";
 import { accountRoutes } from "../../server/src/domains/people/accounts/for-assembly.ts";
 import type { QueueMail } from "../../server/src/domains/notifications/index.ts";
-import { testHttp, type TestHttp } from "./http.ts";
+import { testHttp, type TestHttp } from "./network/http.ts";
 
 /** Account routes over a test database. Money is a map: the ledger is another domain's. */
 export async function accountsHttp(

@@ -25,7 +25,7 @@ import { NO_PAYMENTS, type PaymentSettings } from "../../server/src/domains/mone
 import { admitStart, enterServer, SAY_ALIVE_LOOP, ThisServer } from "../../server/src/domains/servers/index.ts";
 import { FakeHost, type FakeHostOptions } from "./hosts/fake-host.ts";
 import { aCaller, aUser, inTransaction, type TestCaller } from "./fixtures.ts";
-import { inject, NO_LIMITS, type TestAnswer, type TestCall } from "./http.ts";
+import { inject, NO_LIMITS, type TestAnswer, type TestCall } from "./network/http.ts";
 import { grantOf } from "./money/ledger.ts";
 import { setPlainTerms } from "./hosts/machines.ts";
 import { ManualClock } from "./manual-clock.ts";

@@ -9,7 +9,7 @@ import { Deliverer } from "../../server/src/domains/notifications/delivery/deliv
 import type { Mailer } from "../../server/src/domains/notifications/delivery/mailer.ts";
 import { notificationRoutes } from "../../server/src/domains/notifications/routes.ts";
 import { createWebhookClient, type Resolve } from "../../server/src/domains/notifications/webhooks/client.ts";
-import { testHttp, type TestHttp } from "./http.ts";
+import { testHttp, type TestHttp } from "./network/http.ts";
 import { ManualClock } from "./manual-clock.ts";
 import type { TestDatabase } from "./database/postgres.ts";
 

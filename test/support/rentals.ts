@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { TestApp } from "./app.ts";
 import type { FakeHost } from "./hosts/fake-host.ts";
 import type { TestCaller } from "./fixtures.ts";
-import type { TestAnswer } from "./http.ts";
+import type { TestAnswer } from "./network/http.ts";
 
 export type RentOptions = Readonly<Record<string, unknown>> & { readonly size?: number };
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { createConnection } from "node:net";
 import path from "node:path";
 import { runBerth, type Answer, type Ran } from "./berth.ts";
-import { curl } from "./curl.ts";
+import { curl } from "./network/curl.ts";
 import { aKeyPair, sshClient, type KeyPair, type SshClient } from "./hosts/ssh-client.ts";
 import { NO_TRACES, type ThisMachine } from "./hosts/this-machine.ts";
 import { until } from "./until.ts";

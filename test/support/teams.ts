@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { asId, type ApiKeyId, type UserId } from "../../server/src/base/ids.ts";
-import type { TestAnswer, TestCall } from "./http.ts";
+import type { TestAnswer, TestCall } from "./network/http.ts";
 import type { TestApp } from "./app.ts";
 import type { TestCaller } from "./fixtures.ts";
 

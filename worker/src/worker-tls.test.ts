@@ -5,7 +5,7 @@ import { request } from "node:https";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { connect } from "node:tls";
-import { aSelfSignedCertificate } from "../../test/support/self-signed.ts";
+import { aSelfSignedCertificate } from "../../test/support/network/self-signed.ts";
 import { aReadyWorker, authFor, echo } from "../test/place.ts";
 
 test("a worker with a certificate, and the setting for it, answers over TLS", async (t) => {

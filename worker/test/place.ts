@@ -5,7 +5,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
-import { freePort } from "../../test/support/free-port.ts";
+import { freePort } from "../../test/support/network/free-port.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { until } from "../../test/support/until.ts";
 import { startWorker, type RunningWorker, type WorkerOptions } from "../src/index.ts";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { busyboxImage, docker, DOCKER_SOCKET } from "../../../test/support/hosts/docker.ts";
-import { freePort } from "../../../test/support/free-port.ts";
+import { freePort } from "../../../test/support/network/free-port.ts";
 import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../base/clock.ts";
 import type { EngineFailure, PullProgress, Result } from "../engine/engine.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import ssh2 from "ssh2";
 import { WebSocketServer, createWebSocketStream } from "ws";
-import { freePort } from "../../../test/support/free-port.ts";
+import { freePort } from "../../../test/support/network/free-port.ts";
 import { until } from "../../../test/support/until.ts";
 import { SshPlace, type Door22 } from "../../test/ssh-place.ts";
 

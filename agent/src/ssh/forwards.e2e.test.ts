@@ -7,7 +7,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { after, afterEach, before, describe, it } from "node:test";
 import { docker } from "../../../test/support/hosts/docker.ts";
-import { freePort } from "../../../test/support/free-port.ts";
+import { freePort } from "../../../test/support/network/free-port.ts";
 import { until } from "../../../test/support/until.ts";
 import { SshPlace, type Door22 } from "../../test/ssh-place.ts";
 

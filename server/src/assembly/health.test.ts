@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { testHttp } from "../../../test/support/http.ts";
+import { testHttp } from "../../../test/support/network/http.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { createLog } from "../base/log.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { sql } from "kysely";
 import { aCaller } from "../../../test/support/fixtures.ts";
-import { testHttp } from "../../../test/support/http.ts";
+import { testHttp } from "../../../test/support/network/http.ts";
 import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { createLog } from "../base/log.ts";
 import { connect } from "../db/connect.ts";

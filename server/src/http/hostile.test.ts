@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { aCaller, aKey, inTransaction } from "../../../test/support/fixtures.ts";
-import { NO_LIMITS, testHttp } from "../../../test/support/http.ts";
+import { NO_LIMITS, testHttp } from "../../../test/support/network/http.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { until } from "../../../test/support/until.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Type } from "typebox";
 import { countedDatabase } from "../../../test/support/database/counted-database.ts";
 import { aCaller, anUnknownKey } from "../../../test/support/fixtures.ts";
-import { NO_LIMITS, testHttp, type TestAnswer } from "../../../test/support/http.ts";
+import { NO_LIMITS, testHttp, type TestAnswer } from "../../../test/support/network/http.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { testDatabase } from "../../../test/support/database/postgres.ts";
 import { until } from "../../../test/support/until.ts";

@@ -11,7 +11,7 @@ import { camelFields } from "../../../agent/src/wire/fields.ts";
 import { OpenTunnel } from "../../../protocol/index.ts";
 import { soon, testApp, type TestApp } from "../../../test/support/app.ts";
 import type { FakeHost } from "../../../test/support/hosts/fake-host.ts";
-import { freePorts } from "../../../test/support/free-port.ts";
+import { freePorts } from "../../../test/support/network/free-port.ts";
 import { aUser, inTransaction } from "../../../test/support/fixtures.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { testDatabase } from "../../../test/support/database/postgres.ts";

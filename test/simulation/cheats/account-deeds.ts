@@ -17,7 +17,7 @@ import { keptCents, nanosIn, type CardPayment, type Person, type Case } from "./
 import { randomUUID } from "node:crypto";
 import { asId, type UserId } from "../../../server/src/base/ids.ts";
 import type { CheatsWorld } from "./world.ts";
-import type { TestAnswer } from "../../support/http.ts";
+import type { TestAnswer } from "../../support/network/http.ts";
 
 const CENTS = 100;
 /** True for a payment about which the bank still takes a dispute: not for one that is being refunded. */

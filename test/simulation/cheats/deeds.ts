@@ -1,6 +1,6 @@
 // How deeds are drawn, done and told.
 import type { Person, Rental, Machine, Deed, Args, Case } from "./case.ts";
-import type { TestAnswer } from "../../support/http.ts";
+import type { TestAnswer } from "../../support/network/http.ts";
 import type { CheatsWorld } from "./world.ts";
 
 /** The random choices of a seed. */

@@ -7,7 +7,7 @@ import { audit, type AuditReport } from "../../../server/src/domains/money/audit
 import { NO_PAYMENTS } from "../../../server/src/domains/money/payments/for-assembly.ts";
 import { soon, testApp, type TestApp } from "../../support/app.ts";
 import { aCaller, type TestCaller } from "../../support/fixtures.ts";
-import type { TestAnswer, TestCall } from "../../support/http.ts";
+import type { TestAnswer, TestCall } from "../../support/network/http.ts";
 import { aJoiner, join } from "../../support/hosts/joins.ts";
 import { FollowingClock, ManualClock } from "../../support/manual-clock.ts";
 import { testDatabase } from "../../support/database/postgres.ts";

@@ -12,7 +12,7 @@ import {
 import { asId, type UserId } from "../../../server/src/base/ids.ts";
 import { testApp, type TestApp } from "../../support/app.ts";
 import { aCaller } from "../../support/fixtures.ts";
-import type { TestAnswer, TestCall } from "../../support/http.ts";
+import type { TestAnswer, TestCall } from "../../support/network/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { MonthHost } from "./host.ts";
 

@@ -20,7 +20,7 @@ import {
   type StartOptions,
 } from "../berth.ts";
 import { copyFreshData } from "../database/fresh-data.ts";
-import { freePort } from "../free-port.ts";
+import { freePort } from "../network/free-port.ts";
 import {
   engineOf,
   evidenceOf,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { TestApp } from "../app.ts";
 import type { TestCaller } from "../fixtures.ts";
-import type { TestAnswer } from "../http.ts";
+import type { TestAnswer } from "../network/http.ts";
 
 /** Asks for the logs of an instance. */
 export function askLogs(world: TestApp, user: TestCaller, id: number, body: unknown = {}): Promise<TestAnswer> {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { TestApp } from "../app.ts";
 import type { FakeHost } from "./fake-host.ts";
 import type { TestCaller } from "../fixtures.ts";
-import type { TestAnswer } from "../http.ts";
+import type { TestAnswer } from "../network/http.ts";
 
 /** Lists a machine of this host, or lists it again. */
 export function listMachine(

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { TestApp } from "../app.ts";
 import { FakeHost, type FakeHostOptions } from "./fake-host.ts";
 import type { TestCaller } from "../fixtures.ts";
-import type { TestAnswer } from "../http.ts";
+import type { TestAnswer } from "../network/http.ts";
 
 /** A machine that wants to join, as its agent names it. */
 export type TestJoiner = {

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { docker } from "./docker.ts";
-import { freePort } from "../free-port.ts";
+import { freePort } from "../network/free-port.ts";
 import { until } from "../until.ts";
 
 /** The one login of a private registry made here, with its bcrypt hash, which nothing installed could compute. */

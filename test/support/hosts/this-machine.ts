@@ -6,7 +6,7 @@ import { LABEL_HOST, LABEL_INSTANCE } from "../../../agent/src/instances/identit
 import { networkNames } from "../../../agent/src/network/rules.ts";
 import { NO_LIMITS, removeDataDir, startBerth, type Berth } from "../berth.ts";
 import { busyboxImage, docker } from "./docker.ts";
-import { freePort } from "../free-port.ts";
+import { freePort } from "../network/free-port.ts";
 import { removeRemains } from "./host-remains.ts";
 import { loopsOf, mountsBelow } from "./mounts.ts";
 import { until } from "../until.ts";

@@ -4,7 +4,7 @@ import { refreshOffers } from "../../../server/src/domains/supply/market/index.t
 import type { TestApp } from "../app.ts";
 import type { FakeHost } from "../hosts/fake-host.ts";
 import type { TestCaller } from "../fixtures.ts";
-import type { TestAnswer } from "../http.ts";
+import type { TestAnswer } from "../network/http.ts";
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;

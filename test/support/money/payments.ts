@@ -12,7 +12,7 @@ import {
 import { createOfflineProvider } from "../../../server/src/domains/money/payments/provider/offline-provider.ts";
 import { createStripeProvider } from "../../../server/src/domains/money/payments/provider/stripe/stripe-provider.ts";
 import { aCaller, type TestCaller } from "../fixtures.ts";
-import { testHttp, type TestAnswer, type TestCall } from "../http.ts";
+import { testHttp, type TestAnswer, type TestCall } from "../network/http.ts";
 import { ManualClock } from "../manual-clock.ts";
 import { testDatabase, type TestDatabase } from "../database/postgres.ts";
 import { StripeServer, type StripeEvent } from "./stripe-server.ts";

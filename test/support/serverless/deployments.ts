@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import type { TestApp } from "../app.ts";
 import type { TestCaller } from "../fixtures.ts";
-import type { TestAnswer } from "../http.ts";
+import type { TestAnswer } from "../network/http.ts";
 
 export type TestCode = { readonly bytes: Buffer; readonly hash: string };
 

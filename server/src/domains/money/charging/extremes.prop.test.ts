@@ -7,7 +7,7 @@ import { assertLines, settleNow } from "../../../../../test/support/money/charge
 import { prepay } from "../../../../../test/support/money/contracts.ts";
 import type { FakeHost } from "../../../../../test/support/hosts/fake-host.ts";
 import type { TestCaller } from "../../../../../test/support/fixtures.ts";
-import type { TestAnswer } from "../../../../../test/support/http.ts";
+import type { TestAnswer } from "../../../../../test/support/network/http.ts";
 import { askFor } from "../../../../../test/support/rentals.ts";
 import { audit } from "../audit/audit-service.ts";
 

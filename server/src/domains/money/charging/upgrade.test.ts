@@ -14,7 +14,7 @@ import { migrate } from "../../../db/migrate.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { touchMachines } from "../../supply/hosts/for-instances.ts";
 import { openSpans } from "../../supply/hosts/presence/span-store.ts";
-import { raiseCounters } from "../../rental/instances/counting-service.ts";
+import { raiseCounters } from "../../rental/instances/counting/counting-service.ts";
 import { postTransfers } from "../ledger/index.ts";
 import { audit } from "../audit/audit-service.ts";
 import { settleDue } from "./settlement/service.ts";

@@ -4,7 +4,7 @@ import { aCaller, aKey, inTransaction, type TestCaller } from "../../../../../te
 import { postCharges } from "../../../../../test/support/money/charge-lines.ts";
 import { grantOf, transferOf } from "../../../../../test/support/money/ledger.ts";
 import { testDatabase } from "../../../../../test/support/database/postgres.ts";
-import { serveRoutes } from "../../../../../test/support/serve.ts";
+import { serveRoutes } from "../../../../../test/support/network/serve.ts";
 import { systemClock, type Clock } from "../../../base/clock.ts";
 import { NANOS_PER_DOLLAR } from "../../../base/money.ts";
 import { withTransaction } from "../../../db/transaction.ts";

@@ -1,15 +1,15 @@
 // Exports that only audit uses.
-export { listOverTakings, listWrongEarnings } from "./earned-audit-store.ts";
-export { listCapChanges, listCapLimits } from "./cap-audit-store.ts";
-export { limitAfter, type CapLimit } from "./cap-limit.ts";
-export { auditLedgerAfter, type AuditedUpTo, type LedgerDifference } from "./audit-store.ts";
+export { listOverTakings, listWrongEarnings } from "./audit/earned-audit-store.ts";
+export { listCapChanges, listCapLimits } from "./audit/cap-audit-store.ts";
+export { limitAfter, type CapLimit } from "./caps/cap-limit.ts";
+export { auditLedgerAfter, type AuditedUpTo, type LedgerDifference } from "./audit/audit-store.ts";
 export {
   listMovedBuckets,
   listMovedIds,
   listStatedCaps,
   listStatedTransfers,
   type StatedTransfer,
-} from "./fact-audit-store.ts";
+} from "./audit/fact-audit-store.ts";
 export {
   findNextTransferId,
   listAuditedCaps,
@@ -27,4 +27,4 @@ export {
   type NamedTransfer,
   type PendingHold,
   type TransferRange,
-} from "./audited-transfer-store.ts";
+} from "./audit/audited-transfer-store.ts";

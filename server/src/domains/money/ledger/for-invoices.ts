@@ -5,8 +5,8 @@ export {
   listEarningsHolders,
   sumEarningsMovements,
   type EarningsMovement,
-} from "./earnings-movement-store.ts";
-export { readFreeCash } from "./earned-parts-store.ts";
+} from "./earnings/earnings-movement-store.ts";
+export { readFreeCash } from "./earnings/earned-parts-store.ts";
 export { sumReceivedCredit } from "./received-store.ts";
 export {
   firstMovementAt,

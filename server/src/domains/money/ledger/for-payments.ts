@@ -8,6 +8,6 @@ export {
   sumCashEarnedFrom,
   sumGrantedEarned,
   sumKeptEarnings,
-} from "./earned-parts-store.ts";
+} from "./earnings/earned-parts-store.ts";
 export { listSentCredit } from "./sent-credit-store.ts";
 export { findTransferOf, sumGranted } from "./transfer-store.ts";

@@ -5,7 +5,7 @@ import { nanos, type Nanos } from "../../../base/money.ts";
 import { bigints, integers, jsons, texts } from "../../../db/arrays.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { postTransfers } from "./transfer-store.ts";
-import { parseCapPeriod, parseCapScope } from "./cap-scope.ts";
+import { parseCapPeriod, parseCapScope } from "./caps/cap-scope.ts";
 import { asHoldId, type HoldId, type HoldOutcome, type HoldRequest, type Limitation } from "./types.ts";
 import type { TransferOutcome, TransferRequest } from "./types.ts";
 

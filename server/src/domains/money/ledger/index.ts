@@ -14,13 +14,13 @@ export {
   type TransferRequest,
   type UsageCode,
 } from "./types.ts";
-export { sumEarningsOf, type EarningSum } from "./earnings-store.ts";
-export { readEarnings } from "./earned-parts-store.ts";
+export { sumEarningsOf, type EarningSum } from "./earnings/earnings-store.ts";
+export { readEarnings } from "./earnings/earned-parts-store.ts";
 export { ledgerLoops } from "./loops.ts";
 export { balanceOf, balancesOf, listDepositBalances } from "./report-store.ts";
 export { prepaidBalanceOf, type MovementQuery } from "./movement-store.ts";
-export { listCappedAmong, listCaps, listCapsOfScopes, lockCapRoom, noteSpending, type Cap } from "./cap-store.ts";
-export { describeScope, idOfScope, kindOfScope, parseCapScope, startOf } from "./cap-scope.ts";
+export { listCappedAmong, listCaps, listCapsOfScopes, lockCapRoom, noteSpending, type Cap } from "./caps/cap-store.ts";
+export { describeScope, idOfScope, kindOfScope, parseCapScope, startOf } from "./caps/cap-scope.ts";
 export { placeHold, placeHolds, postHold, releaseHold } from "./hold-store.ts";
 export {
   createTransferPoster,
@@ -31,4 +31,4 @@ export {
 } from "./transfer-store.ts";
 export { lockAccounts, lockCredit, readMeans, type LockedAccounts } from "./account-store.ts";
 export type { Arrival, Sent } from "./sent-credit-store.ts";
-export { auditLedger } from "./audit-store.ts";
+export { auditLedger } from "./audit/audit-store.ts";

@@ -2,7 +2,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
-import { addUpEarnings } from "./earnings-store.ts";
+import { addUpEarnings } from "./earnings/earnings-store.ts";
 import { deleteClosedHolds } from "./hold-store.ts";
 
 /** Time for which closed holds can still be looked up; nothing is computed from them. */

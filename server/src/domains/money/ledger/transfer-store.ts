@@ -8,7 +8,7 @@ import { bigints, integers, jsons, texts } from "../../../db/arrays.ts";
 import type { Database } from "../../../db/connect.ts";
 import { withTransaction, type Reader, type Tx } from "../../../db/transaction.ts";
 import type { LockedAccounts } from "./account-store.ts";
-import { grantedPart } from "./granted.ts";
+import { grantedPart } from "./earnings/granted.ts";
 import {
   asTransferId,
   isUsage,

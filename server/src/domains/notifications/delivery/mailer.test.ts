@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { aCaller } from "../../../../../test/support/fixtures.ts";
 import { aReceiver, notificationsHttp } from "../../../../../test/support/notifications.ts";
 import { testDatabase } from "../../../../../test/support/database/postgres.ts";
-import { anSmtpServer } from "../../../../../test/support/smtp-server.ts";
+import { anSmtpServer } from "../../../../../test/support/network/smtp-server.ts";
 import { until } from "../../../../../test/support/until.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { setProven } from "../../people/accounts/emails/store.ts";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import tls from "node:tls";
 import { ManualClock } from "../../../../../test/support/manual-clock.ts";
 import { aReceiver } from "../../../../../test/support/notifications.ts";
-import { aSelfSignedCertificate } from "../../../../../test/support/self-signed.ts";
+import { aSelfSignedCertificate } from "../../../../../test/support/network/self-signed.ts";
 import { createWebhookClient, resolverByDns, type Resolve } from "./client.ts";
 
 const REQUEST = { headers: { "Content-Type": "application/json" }, body: Buffer.from("{}") };

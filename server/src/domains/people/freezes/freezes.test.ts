@@ -3,7 +3,7 @@ import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
 import { listedHost } from "../../../../../test/support/money/contracts.ts";
 import { aCaller, inTransaction, type TestCaller } from "../../../../../test/support/fixtures.ts";
-import type { TestAnswer } from "../../../../../test/support/http.ts";
+import type { TestAnswer } from "../../../../../test/support/network/http.ts";
 import { askFor, destroy, history, rent, rentAndRun, setState, stored } from "../../../../../test/support/rentals.ts";
 import { aTeam, ask, done, join } from "../../../../../test/support/teams.ts";
 import { AppError } from "../../../base/errors.ts";

@@ -3,8 +3,8 @@ import { sql } from "kysely";
 import type { InstanceId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import type { Phase } from "./lifecycle/rules/lifecycle.ts";
-import type { RunKey } from "./run-store.ts";
-import type { StartEvidence } from "./start-evidence.ts";
+import type { RunKey } from "./counting/run-store.ts";
+import type { StartEvidence } from "./evidence/start-evidence.ts";
 
 /** Instances that are not over, or were not at that moment; all instances when `since` is undefined. */
 export async function listInstancesSince(db: Reader, since: Date | undefined): Promise<readonly InstanceId[]> {

@@ -1,7 +1,7 @@
 // Exports that only assembly uses.
 export { certificateRoutes } from "./access/certificate-routes.ts";
 export { rootCertificate } from "./access/certificate-service.ts";
-export { storeLastCounters } from "./counting-service.ts";
+export { storeLastCounters } from "./counting/counting-service.ts";
 export { followDevices } from "./lifecycle/device-health.ts";
 export { loadDesiredSets } from "./lifecycle/desired.ts";
 export { launchRoutes } from "./orders/launch-routes.ts";
@@ -15,7 +15,7 @@ export {
   type ProxiedInstance,
 } from "./access/proxy-port-store.ts";
 export { watchProxiedTraffic } from "./traffic/proxied-traffic-service.ts";
-export { listUnreachedRuns, storeEvidence, type UnreachedRun } from "./evidence-store.ts";
+export { listUnreachedRuns, storeEvidence, type UnreachedRun } from "./evidence/evidence-store.ts";
 export { instanceRoutes } from "./routes.ts";
 export { instanceTaskRoutes } from "./tasks/task-routes.ts";
 export { workerTokenOf } from "./settings/rules/platform-env.ts";

@@ -11,5 +11,5 @@ export {
   type AuditedTerms,
   type CountedRun,
 } from "./audit-store.ts";
-export { listAuditedFaults } from "./fault-audit-store.ts";
+export { listAuditedFaults } from "./evidence/fault-audit-store.ts";
 export { HOLDING_PHASES } from "./lifecycle/rules/lifecycle.ts";

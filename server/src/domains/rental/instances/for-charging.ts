@@ -1,8 +1,8 @@
 // Exports that only charging uses.
 export { listInstanceIdsOfScope } from "./cap-scope-store.ts";
 export { listScopeCosts, type ScopeCost } from "./rate-store.ts";
-export type { StartEvidence } from "./start-evidence.ts";
-export type { RunKey } from "./run-store.ts";
+export type { StartEvidence } from "./evidence/start-evidence.ts";
+export type { RunKey } from "./counting/run-store.ts";
 export { periodsOf, segmentsOf, type Counter, type Terms, type TermsHistory } from "./rules/terms-history.ts";
 export { listPastTerms } from "./rentals/terms-store.ts";
 export type { DesiredState, Phase } from "./lifecycle/rules/lifecycle.ts";

@@ -5,7 +5,7 @@ export { loadDesired } from "./lifecycle/desired.ts";
 export { listInstanceCosts, NO_COST } from "./rate-store.ts";
 export { OrderDesk, type Wish } from "./orders/order-desk.ts";
 export { listInstanceNames, type InstanceName } from "./rentals/name-store.ts";
-export { countableMs } from "./start-evidence.ts";
+export { countableMs } from "./evidence/start-evidence.ts";
 export { CreateBody } from "./orders/create-schema.ts";
 export { destroyIfPresent, findInstanceOf, lockMachinesOf } from "./service.ts";
 export type { PastTerms } from "./rules/terms-history.ts";

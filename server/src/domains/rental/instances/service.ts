@@ -23,7 +23,7 @@ import type { LifecycleEvent } from "./lifecycle/rules/lifecycle.ts";
 import { refuseHold } from "./orders/hold-refusal.ts";
 import { holdAmount } from "./rules/pricing.ts";
 import { listProxyPorts } from "./access/proxy-port-store.ts";
-import { listUsage } from "./run-store.ts";
+import { listUsage } from "./counting/run-store.ts";
 import { requireOwnInstance } from "./own-spending.ts";
 import { openInstance } from "./settings/encrypted-settings.ts";
 import {

@@ -9,7 +9,7 @@ import type { Instance } from "./instance.ts";
 import { viewInterruption, viewWaiting } from "./bids/rules/interruption-view.ts";
 import { TRANSITIONS } from "./lifecycle/rules/lifecycle.ts";
 import { deletesAt, endNote, timeRemaining } from "./rentals/rules/rental-end.ts";
-import type { Usage } from "./run-store.ts";
+import type { Usage } from "./counting/run-store.ts";
 import type { OpenedInstance } from "./settings/encrypted-settings.ts";
 import { isReachable, statusOf } from "./rules/status.ts";
 

@@ -5,7 +5,7 @@ import { aCaller, inTransaction, type TestCaller } from "../../../../../test/sup
 import { aMachine, anInstanceRow } from "../../../../../test/support/hosts/machines.ts";
 import { testDatabase, type TestDatabase } from "../../../../../test/support/database/postgres.ts";
 import { stubbornInstances } from "../../../../../test/support/database/stubborn-instances.ts";
-import { aRequestKey, serveRoutes, type Served } from "../../../../../test/support/serve.ts";
+import { aRequestKey, serveRoutes, type Served } from "../../../../../test/support/network/serve.ts";
 import { asId, type EndpointGroupId, type InstanceId } from "../../../base/ids.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { addWorker, endpointRoutes, retryWorkerRemoval } from "../index.ts";

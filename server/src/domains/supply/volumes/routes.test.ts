@@ -5,7 +5,7 @@ import { aCaller, inTransaction, type TestCaller } from "../../../../../test/sup
 import { makeFundedUser } from "../../../../../test/support/money/ledger.ts";
 import { aMachine, anInstanceRow } from "../../../../../test/support/hosts/machines.ts";
 import { testDatabase, type TestDatabase } from "../../../../../test/support/database/postgres.ts";
-import { aRequestKey, serveRoutes, type Served } from "../../../../../test/support/serve.ts";
+import { aRequestKey, serveRoutes, type Served } from "../../../../../test/support/network/serve.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { asId, type InstanceId, type MachineId, type UserId } from "../../../base/ids.ts";
 import { createLog } from "../../../base/log.ts";

@@ -9,7 +9,7 @@ import { issueInvoices } from "../../invoices/documents/document-service.ts";
 import type { DocumentContent } from "../../invoices/documents/rules/document.ts";
 import { UNNAMED_SELLER } from "../../invoices/index.ts";
 import { creditOf, earningsOf, LOSSES, postTransfers, type TransferRequest } from "../../ledger/index.ts";
-import { addUpEarnings } from "../../ledger/earnings-store.ts";
+import { addUpEarnings } from "../../ledger/earnings/earnings-store.ts";
 import { audit } from "../audit-service.ts";
 
 /** Time after which the month's documents are due. */

@@ -5,7 +5,7 @@ import { aCaller, type TestCaller } from "../../../../../../test/support/fixture
 import { grantOf, transferOf } from "../../../../../../test/support/money/ledger.ts";
 import { readPdf } from "../../../../../../test/support/money/pdf-text.ts";
 import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
-import { serveRoutes } from "../../../../../../test/support/serve.ts";
+import { serveRoutes } from "../../../../../../test/support/network/serve.ts";
 import { systemClock, type Clock } from "../../../../base/clock.ts";
 import { NANOS_PER_DOLLAR } from "../../../../base/money.ts";
 import { withTransaction } from "../../../../db/transaction.ts";

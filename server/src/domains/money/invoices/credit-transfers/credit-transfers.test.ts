@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { grantOf } from "../../../../../../test/support/money/ledger.ts";
 import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
-import { aRequestKey, serveRoutes } from "../../../../../../test/support/serve.ts";
+import { aRequestKey, serveRoutes } from "../../../../../../test/support/network/serve.ts";
 import { systemClock } from "../../../../base/clock.ts";
 import { nanos, NANOS_PER_DOLLAR, ZERO } from "../../../../base/money.ts";
 import { auditLedger, balanceOf, createTransferPoster, postTransfer } from "../../ledger/index.ts";

@@ -5,7 +5,7 @@ import { aCaller, aKey, inTransaction, type TestCaller } from "../../../../../..
 import { grantOf, transferOf } from "../../../../../../test/support/money/ledger.ts";
 import { readPdf } from "../../../../../../test/support/money/pdf-text.ts";
 import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
-import { serveRoutes } from "../../../../../../test/support/serve.ts";
+import { serveRoutes } from "../../../../../../test/support/network/serve.ts";
 import { systemClock, type Clock } from "../../../../base/clock.ts";
 import { asId, type InstanceId } from "../../../../base/ids.ts";
 import { NANOS_PER_DOLLAR, parseDollars, roundHalfUp } from "../../../../base/money.ts";

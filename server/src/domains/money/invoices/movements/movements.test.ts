@@ -4,7 +4,7 @@ import { postCharges } from "../../../../../../test/support/money/charge-lines.t
 import { aCaller, aKey, inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { grantOf, transferOf } from "../../../../../../test/support/money/ledger.ts";
 import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
-import { serveRoutes } from "../../../../../../test/support/serve.ts";
+import { serveRoutes } from "../../../../../../test/support/network/serve.ts";
 import { systemClock, type Clock } from "../../../../base/clock.ts";
 import { asId, type InstanceId } from "../../../../base/ids.ts";
 import { NANOS_PER_DOLLAR } from "../../../../base/money.ts";

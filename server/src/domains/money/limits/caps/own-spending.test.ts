@@ -4,7 +4,7 @@ import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
 import { listedHost, prepay } from "../../../../../../test/support/money/contracts.ts";
 import { put, someCode } from "../../../../../../test/support/serverless/deployments.ts";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
-import type { TestAnswer } from "../../../../../../test/support/http.ts";
+import type { TestAnswer } from "../../../../../../test/support/network/http.ts";
 import { changeBid, destroy, rent, rentAndRun, setState, stored } from "../../../../../../test/support/rentals.ts";
 
 /** A caller of the same account with another key, which has a cap of this many dollars if one is given. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
 import { aCaller } from "../../../../../../test/support/fixtures.ts";
-import { anSmtpServer } from "../../../../../../test/support/smtp-server.ts";
+import { anSmtpServer } from "../../../../../../test/support/network/smtp-server.ts";
 import { aTeam, ask, done } from "../../../../../../test/support/teams.ts";
 
 const ADDRESS = "newhire@corp.example";

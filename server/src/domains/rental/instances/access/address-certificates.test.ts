@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { aFolder, anOpensslRequest, sign } from "../../../../../../test/support/certificates.ts";
+import { aFolder, anOpensslRequest, sign } from "../../../../../../test/support/network/certificates.ts";
 import { aJoinedHost, aJoiner, join } from "../../../../../../test/support/hosts/joins.ts";
 import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import { rentAndRun } from "../../../../../../test/support/rentals.ts";

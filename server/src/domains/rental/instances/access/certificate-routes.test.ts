@@ -8,9 +8,9 @@ import { promisify } from "node:util";
 import { Certificates } from "../../../../../../agent/src/certificates/certificate.ts";
 import { renewCertificates } from "../../../../../../agent/src/certificates/certificate-keeper.ts";
 import { silentLog } from "../../../../../../agent/src/base/log.ts";
-import { aFolder, anOpensslRequest, sign } from "../../../../../../test/support/certificates.ts";
+import { aFolder, anOpensslRequest, sign } from "../../../../../../test/support/network/certificates.ts";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
-import { aSelfSignedCertificate } from "../../../../../../test/support/self-signed.ts";
+import { aSelfSignedCertificate } from "../../../../../../test/support/network/self-signed.ts";
 import { rentAndRun } from "../../../../../../test/support/rentals.ts";
 
 const run = promisify(execFile);

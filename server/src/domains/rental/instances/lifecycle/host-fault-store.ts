@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { InstanceId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { FaultReason } from "./rules/host-fault.ts";
-import type { RunKey } from "../run-store.ts";
+import type { RunKey } from "../counting/run-store.ts";
 
 export type HostFault = RunKey & { readonly reason: FaultReason };
 

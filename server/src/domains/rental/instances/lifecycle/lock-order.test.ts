@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
 import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import { inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
-import type { TestAnswer } from "../../../../../../test/support/http.ts";
+import type { TestAnswer } from "../../../../../../test/support/network/http.ts";
 import { meet } from "../../../../../../test/support/database/lock-order.ts";
 import { askFor, changeBid, rentAndRun, setState, stored } from "../../../../../../test/support/rentals.ts";
 import { asId, type UserId } from "../../../../base/ids.ts";

@@ -35,7 +35,7 @@ import {
 import { tellMoves } from "./notifications.ts";
 import { setDesired, updatePhases, type PhaseChange } from "./phase-store.ts";
 import { insertEvents, lockInstances, notifyDesired } from "../store.ts";
-import { insertRuns, closeRuns, setChargeEnds, type RunEnd } from "../run-store.ts";
+import { insertRuns, closeRuns, setChargeEnds, type RunEnd } from "../counting/run-store.ts";
 
 /** An event of one instance. The caller holds the row locks of the machine and the instance. */
 export type Happening = {

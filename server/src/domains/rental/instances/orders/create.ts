@@ -38,7 +38,7 @@ import { tellCreated } from "../lifecycle/notifications.ts";
 import { holdAmount } from "../rules/pricing.ts";
 import { takeProxyPorts } from "../access/proxy-port-store.ts";
 import { InstanceQuota } from "./instance-quota.ts";
-import { insertRuns } from "../run-store.ts";
+import { insertRuns } from "../counting/run-store.ts";
 import { insertInstances, lockInstances, notifyDesired } from "../store.ts";
 import { readTrafficDefaults, trafficOf } from "../traffic/traffic-defaults.ts";
 import { grantsOf, reschedule } from "../lifecycle/transitions.ts";

@@ -3,7 +3,7 @@ import type { Tx } from "../../../../db/transaction.ts";
 import { LEASE_MS, listSpans, lockMachines } from "../../../supply/hosts/index.ts";
 import { setGpuGrantPrice } from "../../../supply/market/for-instances.ts";
 import type { Instance } from "../instance.ts";
-import { findRunMark, type RunMark } from "../run-store.ts";
+import { findRunMark, type RunMark } from "../counting/run-store.ts";
 import { findMachineIdOfAny, listMachineIdsOfInstances, lockInstances } from "../store.ts";
 import { insertPastTerms, setDiscount, setPrices, type Prices } from "./terms-store.ts";
 import { makeDue } from "../../../money/tabs/index.ts";

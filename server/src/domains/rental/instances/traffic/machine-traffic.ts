@@ -1,6 +1,6 @@
 import type { MachineId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { UPLINK_SLACK_BYTES, type Contradiction } from "../contradictions.ts";
+import { UPLINK_SLACK_BYTES, type Contradiction } from "../evidence/contradictions.ts";
 import {
   addMachineTraffic,
   restartMachineTraffic,

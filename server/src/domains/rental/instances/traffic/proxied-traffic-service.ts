@@ -1,6 +1,6 @@
 import type { Tx } from "../../../../db/transaction.ts";
 import { listUplinks } from "../../../supply/hosts/for-instances.ts";
-import { flagContradictions, rateOf } from "../counting-service.ts";
+import { flagContradictions, rateOf } from "../counting/counting-service.ts";
 import {
   addProxiedTraffic,
   forgetProxiedTraffic,

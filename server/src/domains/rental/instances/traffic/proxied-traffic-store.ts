@@ -3,7 +3,7 @@ import type { InstanceId } from "../../../../base/ids.ts";
 import { bigints, integers, timestamps } from "../../../../db/arrays.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { COUNTED_LATER_MS, OPENED_LATER_MS, type ProxiedRun } from "./proxied-traffic.ts";
-import type { RunKey } from "../run-store.ts";
+import type { RunKey } from "../counting/run-store.ts";
 
 /** Bytes that came out of a container through connections that opened at a moment or later. */
 export type SentBytes = {

@@ -1,5 +1,5 @@
 import type { InstanceId, MachineId } from "../../../../base/ids.ts";
-import type { Contradiction } from "../contradictions.ts";
+import type { Contradiction } from "../evidence/contradictions.ts";
 
 /**
  * The time after the proxied bytes at which a host's count may be compared with them. An agent samples traffic up to

@@ -4,7 +4,7 @@ import { aCaller, inTransaction, type TestCaller } from "../../../../../../test/
 import { makeFundedUser } from "../../../../../../test/support/money/ledger.ts";
 import { aMachine } from "../../../../../../test/support/hosts/machines.ts";
 import { testDatabase, type TestDatabase } from "../../../../../../test/support/database/postgres.ts";
-import { aRequestKey, serveRoutes, type Served } from "../../../../../../test/support/serve.ts";
+import { aRequestKey, serveRoutes, type Served } from "../../../../../../test/support/network/serve.ts";
 import { systemClock } from "../../../../base/clock.ts";
 import { nanos } from "../../../../base/money.ts";
 import { creditOf, postTransfers } from "../../../money/ledger/index.ts";

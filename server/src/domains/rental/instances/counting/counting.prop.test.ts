@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { countRun, type CountedRun, type Said } from "./rules/counting.ts";
+import { countRun, type CountedRun, type Said } from "../rules/counting.ts";
 
 const START_MS = Date.parse("2026-01-01T00:00:00Z");
 const MBPS = 125;

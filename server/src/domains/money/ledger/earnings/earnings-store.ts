@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import { asId, type MachineId, type UserId } from "../../../base/ids.ts";
-import { invariant } from "../../../base/invariant.ts";
-import { nanos, type Nanos } from "../../../base/money.ts";
-import type { Reader, Tx } from "../../../db/transaction.ts";
-import { USAGE_CODES, type UsageCode } from "./types.ts";
+import { asId, type MachineId, type UserId } from "../../../../base/ids.ts";
+import { invariant } from "../../../../base/invariant.ts";
+import { nanos, type Nanos } from "../../../../base/money.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import { USAGE_CODES, type UsageCode } from "../types.ts";
 
 /** Earnings of one machine for one component on one day (UTC). */
 export type EarningSum = {

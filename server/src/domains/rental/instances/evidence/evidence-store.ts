@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import type { InstanceId, MachineId, ServerId } from "../../../base/ids.ts";
-import { integers, timestamps } from "../../../db/arrays.ts";
-import type { Reader, Tx } from "../../../db/transaction.ts";
-import { isConnectedTo } from "../../supply/hosts/for-instances.ts";
-import type { RunKey } from "./run-store.ts";
+import type { InstanceId, MachineId, ServerId } from "../../../../base/ids.ts";
+import { integers, timestamps } from "../../../../db/arrays.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import { isConnectedTo } from "../../../supply/hosts/for-instances.ts";
+import type { RunKey } from "../counting/run-store.ts";
 
 /** A run that its host reports as running, and whose door no server has reached yet. */
 export type UnreachedRun = {

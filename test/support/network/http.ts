@@ -1,11 +1,11 @@
-import { systemClock, type Clock } from "../../server/src/base/clock.ts";
-import { createLog } from "../../server/src/base/log.ts";
-import type { Database } from "../../server/src/db/connect.ts";
-import { createIdentities, type Identities } from "../../server/src/domains/people/accounts/keys/identities.ts";
-import { createIpHistory, type IpHistory } from "../../server/src/domains/people/accounts/ip-history/ip-history.ts";
-import type { Limit, Limits } from "../../server/src/http/rate-limit.ts";
-import { NO_PROXIES, type TrustedProxies } from "../../server/src/http/trusted-proxies.ts";
-import { createHttp, type HttpScope } from "../../server/src/http/server.ts";
+import { systemClock, type Clock } from "../../../server/src/base/clock.ts";
+import { createLog } from "../../../server/src/base/log.ts";
+import type { Database } from "../../../server/src/db/connect.ts";
+import { createIdentities, type Identities } from "../../../server/src/domains/people/accounts/keys/identities.ts";
+import { createIpHistory, type IpHistory } from "../../../server/src/domains/people/accounts/ip-history/ip-history.ts";
+import type { Limit, Limits } from "../../../server/src/http/rate-limit.ts";
+import { NO_PROXIES, type TrustedProxies } from "../../../server/src/http/trusted-proxies.ts";
+import { createHttp, type HttpScope } from "../../../server/src/http/server.ts";
 
 const UNMET: Limit = { perSecond: 1_000_000, burst: 1_000_000 };
 export const NO_LIMITS: Limits = { default: UNMET, keys: UNMET, money: UNMET, operations: {} };

@@ -1,9 +1,9 @@
 // The sources of a host's earnings.
 import { sql } from "kysely";
-import type { UserId } from "../../../base/ids.ts";
-import { integers, texts } from "../../../db/arrays.ts";
-import type { Reader, Tx } from "../../../db/transaction.ts";
-import { storedKindOf, type AccountRef } from "./types.ts";
+import type { UserId } from "../../../../base/ids.ts";
+import { integers, texts } from "../../../../db/arrays.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import { storedKindOf, type AccountRef } from "../types.ts";
 
 /** A host's earnings, and their granted part, in nano-dollars. */
 export async function readEarnings(

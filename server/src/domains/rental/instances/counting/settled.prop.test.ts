@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { assertLines } from "../../../../../test/support/money/charges.ts";
-import type { FakeHost } from "../../../../../test/support/hosts/fake-host.ts";
-import type { TestCaller } from "../../../../../test/support/fixtures.ts";
-import { changeBid, destroy, setState } from "../../../../../test/support/rentals.ts";
-import { TEST_SEED } from "../../../../../test/support/seed.ts";
+import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
+import { assertLines } from "../../../../../../test/support/money/charges.ts";
+import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
+import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
+import { changeBid, destroy, setState } from "../../../../../../test/support/rentals.ts";
+import { TEST_SEED } from "../../../../../../test/support/seed.ts";
 
 const HOSTS = 50;
 const USERS = 6;

@@ -1,7 +1,7 @@
-import type { ObservedInstance } from "../../../../../protocol/index.ts";
-import type { MachineId } from "../../../base/ids.ts";
-import type { Tx } from "../../../db/transaction.ts";
-import { coveredParts, listHostIds, listSpans, type MachineSpans } from "../../supply/hosts/index.ts";
+import type { ObservedInstance } from "../../../../../../protocol/index.ts";
+import type { MachineId } from "../../../../base/ids.ts";
+import type { Tx } from "../../../../db/transaction.ts";
+import { coveredParts, listHostIds, listSpans, type MachineSpans } from "../../../supply/hosts/index.ts";
 import {
   flagHost,
   lengthMs,
@@ -9,13 +9,13 @@ import {
   type GpuUse,
   type Uplink,
   type UnstoredCounters,
-} from "../../supply/hosts/for-instances.ts";
-import { makeDue, startMetering } from "../../money/tabs/index.ts";
-import { contradictionsOf, type Contradiction } from "./contradictions.ts";
-import { countRun, type Allowance, type Said } from "./rules/counting.ts";
-import { countableMs } from "./start-evidence.ts";
-import type { MovedBytes } from "./traffic/machine-traffic-store.ts";
-import { watchMachineTraffic, type UplinkRate } from "./traffic/machine-traffic.ts";
+} from "../../../supply/hosts/for-instances.ts";
+import { makeDue, startMetering } from "../../../money/tabs/index.ts";
+import { contradictionsOf, type Contradiction } from "../evidence/contradictions.ts";
+import { countRun, type Allowance, type Said } from "../rules/counting.ts";
+import { countableMs } from "../evidence/start-evidence.ts";
+import type { MovedBytes } from "../traffic/machine-traffic-store.ts";
+import { watchMachineTraffic, type UplinkRate } from "../traffic/machine-traffic.ts";
 import { listSpokenRuns, storeCounters, type SpokenRun, type RaisedRun, type Usage } from "./run-store.ts";
 
 /** A host's report on one run. */

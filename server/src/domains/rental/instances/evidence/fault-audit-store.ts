@@ -1,7 +1,7 @@
 // Reads faults of hosts for the audit.
 import { sql } from "kysely";
-import type { Reader } from "../../../db/transaction.ts";
-import type { RunKey } from "./run-store.ts";
+import type { Reader } from "../../../../db/transaction.ts";
+import type { RunKey } from "../counting/run-store.ts";
 
 /** A fault that was refunded, with the amount. */
 export type AuditedFault = RunKey & { readonly creditedNanos: bigint };

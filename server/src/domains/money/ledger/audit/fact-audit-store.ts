@@ -1,12 +1,12 @@
 // Transfers and caps as the audit reads them, to compare them with the facts of the people who made them.
 import { sql } from "kysely";
-import { asId, type UserId } from "../../../base/ids.ts";
-import { nanos } from "../../../base/money.ts";
-import type { Reader } from "../../../db/transaction.ts";
+import { asId, type UserId } from "../../../../base/ids.ts";
+import { nanos } from "../../../../base/money.ts";
+import type { Reader } from "../../../../db/transaction.ts";
 import type { IdBucket, TransferRange } from "./audited-transfer-store.ts";
-import { parseCapPeriod, parseCapScope } from "./cap-scope.ts";
-import { capFact } from "./cap-store.ts";
-import { asTransferId, DEPOSIT_KEY_PREFIX, nameAccount, USAGE_CODES, type Cause, type TransferId } from "./types.ts";
+import { parseCapPeriod, parseCapScope } from "../caps/cap-scope.ts";
+import { capFact } from "../caps/cap-store.ts";
+import { asTransferId, DEPOSIT_KEY_PREFIX, nameAccount, USAGE_CODES, type Cause, type TransferId } from "../types.ts";
 
 /** All fields of a transfer, with the names of its accounts. */
 export type StatedTransfer = {

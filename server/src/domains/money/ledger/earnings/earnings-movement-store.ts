@@ -1,8 +1,8 @@
 // Movements of a host's earnings other than usage: fees, payouts, and amounts that are given or taken back.
 import { sql } from "kysely";
-import type { UserId } from "../../../base/ids.ts";
-import { nanos, type Nanos } from "../../../base/money.ts";
-import type { Reader } from "../../../db/transaction.ts";
+import type { UserId } from "../../../../base/ids.ts";
+import { nanos, type Nanos } from "../../../../base/money.ts";
+import type { Reader } from "../../../../db/transaction.ts";
 
 /** The sum of movements under one code; payouts are summed one by one. Positive amounts came to the earnings. */
 export type EarningsMovement = {

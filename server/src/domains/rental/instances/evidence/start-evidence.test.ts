@@ -1,10 +1,10 @@
 // A run costs its renter something after evidence that the server fetched itself, apart from a first minute.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { soon, testApp, type TestApp } from "../../../../../test/support/app.ts";
-import type { TestCaller } from "../../../../../test/support/fixtures.ts";
-import { rent, show, type RentOptions } from "../../../../../test/support/rentals.ts";
-import { audit } from "../../money/audit/audit-service.ts";
+import { soon, testApp, type TestApp } from "../../../../../../test/support/app.ts";
+import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
+import { rent, show, type RentOptions } from "../../../../../../test/support/rentals.ts";
+import { audit } from "../../../money/audit/audit-service.ts";
 
 const SECOND_MS = 1_000;
 const DOCKER = { engine: { kind: "docker", version: "29" } } as const;

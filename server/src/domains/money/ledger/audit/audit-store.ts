@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { LedgerAccountId } from "../../../base/ids.ts";
-import { invariant } from "../../../base/invariant.ts";
-import { nanos, type Nanos } from "../../../base/money.ts";
-import type { Reader } from "../../../db/transaction.ts";
+import type { LedgerAccountId } from "../../../../base/ids.ts";
+import { invariant } from "../../../../base/invariant.ts";
+import { nanos, type Nanos } from "../../../../base/money.ts";
+import type { Reader } from "../../../../db/transaction.ts";
 
 /**
  * The starting point of an audit that trusts an earlier one: the sum of each account over all transfers before `at`. No

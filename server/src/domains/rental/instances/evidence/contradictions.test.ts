@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import type { TestCaller } from "../../../../../test/support/fixtures.ts";
-import { reboot, rent } from "../../../../../test/support/rentals.ts";
-import { asId, type InstanceId } from "../../../base/ids.ts";
-import { withTransaction } from "../../../db/transaction.ts";
-import { watchProxiedTraffic } from "./traffic/proxied-traffic-service.ts";
+import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
+import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
+import { reboot, rent } from "../../../../../../test/support/rentals.ts";
+import { asId, type InstanceId } from "../../../../base/ids.ts";
+import { withTransaction } from "../../../../db/transaction.ts";
+import { watchProxiedTraffic } from "../traffic/proxied-traffic-service.ts";
 
 const SECOND_MS = 1_000;
 

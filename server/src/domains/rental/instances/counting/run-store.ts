@@ -1,10 +1,10 @@
 import { sql } from "kysely";
-import type { InstanceId, MachineId } from "../../../base/ids.ts";
-import { bigints, integers, jsons, timestamps } from "../../../db/arrays.ts";
-import type { Reader, Tx } from "../../../db/transaction.ts";
-import { isSimulated } from "../../supply/hosts/for-instances.ts";
-import type { CountedRun } from "./rules/counting.ts";
-import type { StartEvidence } from "./start-evidence.ts";
+import type { InstanceId, MachineId } from "../../../../base/ids.ts";
+import { bigints, integers, jsons, timestamps } from "../../../../db/arrays.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import { isSimulated } from "../../../supply/hosts/for-instances.ts";
+import type { CountedRun } from "../rules/counting.ts";
+import type { StartEvidence } from "../evidence/start-evidence.ts";
 
 /** One run of an instance: what happens under one generation. */
 export type RunKey = { readonly instanceId: InstanceId; readonly generation: number };

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import type { LedgerCapId, UserId } from "../../../base/ids.ts";
-import { invariant } from "../../../base/invariant.ts";
-import { nanos, type Nanos } from "../../../base/money.ts";
-import type { Reader, Tx } from "../../../db/transaction.ts";
+import type { LedgerCapId, UserId } from "../../../../base/ids.ts";
+import { invariant } from "../../../../base/invariant.ts";
+import { nanos, type Nanos } from "../../../../base/money.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { limitAfter, type CapChange, type CapLimit } from "./cap-limit.ts";
 import { idOfScope, kindOfScope, parseCapPeriod, parseCapScope } from "./cap-scope.ts";
-import type { CapPeriod, CapScope } from "./types.ts";
+import type { CapPeriod, CapScope } from "../types.ts";
 
 /** A limit on the amount that an account pays within one scope, with its state in the current period. */
 export type Cap = {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test, type TestContext } from "node:test";
-import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { inTransaction } from "../../../../../test/support/fixtures.ts";
-import { changeBid, reboot, rent, rentAndRun, setState, stored } from "../../../../../test/support/rentals.ts";
-import { disconnectUnowned } from "../../supply/hosts/for-assembly.ts";
+import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
+import { inTransaction } from "../../../../../../test/support/fixtures.ts";
+import { changeBid, reboot, rent, rentAndRun, setState, stored } from "../../../../../../test/support/rentals.ts";
+import { disconnectUnowned } from "../../../supply/hosts/for-assembly.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;

@@ -1,9 +1,9 @@
 // Sums of hosts' earnings, as the audit reads them.
 import { sql } from "kysely";
-import type { UserId } from "../../../base/ids.ts";
-import type { Reader } from "../../../db/transaction.ts";
+import type { UserId } from "../../../../base/ids.ts";
+import type { Reader } from "../../../../db/transaction.ts";
 import { within, type TransferRange } from "./audited-transfer-store.ts";
-import { EARNED_DAY, EARNED_MACHINE, EARNED_CODES } from "./earnings-store.ts";
+import { EARNED_DAY, EARNED_MACHINE, EARNED_CODES } from "../earnings/earnings-store.ts";
 
 /** A daily sum (days are UTC, since 1970) that differs from its transfers; a missing sum counts as 0. */
 export type WrongEarning = {

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { systemClock, type Clock } from "../../server/src/base/clock.ts";
-import { createLog } from "../../server/src/base/log.ts";
-import type { Database } from "../../server/src/db/connect.ts";
-import { createIdentities } from "../../server/src/domains/people/accounts/for-assembly.ts";
-import { DEFAULT_LIMITS } from "../../server/src/http/rate-limit.ts";
-import { NO_PROXIES } from "../../server/src/http/trusted-proxies.ts";
-import { createHttp, type HttpScope } from "../../server/src/http/server.ts";
+import { systemClock, type Clock } from "../../../server/src/base/clock.ts";
+import { createLog } from "../../../server/src/base/log.ts";
+import type { Database } from "../../../server/src/db/connect.ts";
+import { createIdentities } from "../../../server/src/domains/people/accounts/for-assembly.ts";
+import { DEFAULT_LIMITS } from "../../../server/src/http/rate-limit.ts";
+import { NO_PROXIES } from "../../../server/src/http/trusted-proxies.ts";
+import { createHttp, type HttpScope } from "../../../server/src/http/server.ts";
 
 type Answer = {
   readonly status: number;

@@ -1,10 +1,10 @@
 // Transfers and holds as the audit reads them, to compare them with their causes.
 import { sql } from "kysely";
-import type { InstanceId, LedgerAccountId, LedgerCapId, UserId } from "../../../base/ids.ts";
-import type { Reader } from "../../../db/transaction.ts";
-import { parseCapPeriod, parseCapScope } from "./cap-scope.ts";
-import { asHoldId, asTransferId, USAGE_CODES } from "./types.ts";
-import type { CapPeriod, CapScope, HoldId, TransferId } from "./types.ts";
+import type { InstanceId, LedgerAccountId, LedgerCapId, UserId } from "../../../../base/ids.ts";
+import type { Reader } from "../../../../db/transaction.ts";
+import { parseCapPeriod, parseCapScope } from "../caps/cap-scope.ts";
+import { asHoldId, asTransferId, USAGE_CODES } from "../types.ts";
+import type { CapPeriod, CapScope, HoldId, TransferId } from "../types.ts";
 
 /** Transfers made at `from` or later and before `to`; none of them has an id below `nextId`. */
 export type TransferRange = {

@@ -1,4 +1,4 @@
-import { run, type Answer } from "./berth.ts";
+import { run, type Answer } from "../berth.ts";
 
 const LIMIT_S = 300;
 

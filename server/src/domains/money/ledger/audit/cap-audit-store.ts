@@ -1,8 +1,8 @@
 // The limits of caps and their changes, as the audit reads them.
 import { sql } from "kysely";
-import type { LedgerCapId, UserId } from "../../../base/ids.ts";
-import type { Reader } from "../../../db/transaction.ts";
-import type { CapChange, CapLimit } from "./cap-limit.ts";
+import type { LedgerCapId, UserId } from "../../../../base/ids.ts";
+import type { Reader } from "../../../../db/transaction.ts";
+import type { CapChange, CapLimit } from "../caps/cap-limit.ts";
 
 /** The name of a cap: one scope of one account in one period. */
 type CapName = { readonly userId: UserId; readonly scope: string; readonly period: string };

@@ -6,7 +6,7 @@ import path from "node:path";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
 import forge from "node-forge";
-import type { TestApp } from "./app.ts";
+import type { TestApp } from "../app.ts";
 
 const run = promisify(execFile);
 

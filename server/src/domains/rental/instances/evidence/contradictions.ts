@@ -1,6 +1,6 @@
-import type { MachineId } from "../../../base/ids.ts";
-import type { Allowance, Said } from "./rules/counting.ts";
-import type { SpokenRun } from "./run-store.ts";
+import type { MachineId } from "../../../../base/ids.ts";
+import type { Allowance, Said } from "../rules/counting.ts";
+import type { SpokenRun } from "../counting/run-store.ts";
 import { UNREACHED_MS, WORD_MS } from "./start-evidence.ts";
 
 /** A report of a host on a run that cannot be true. */

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { grantOf, inTransaction, makeUsers, transferOf } from "../../../../../test/support/money/ledger.ts";
-import { testDatabase } from "../../../../../test/support/database/postgres.ts";
-import { systemClock } from "../../../base/clock.ts";
-import { nanos } from "../../../base/money.ts";
+import { grantOf, inTransaction, makeUsers, transferOf } from "../../../../../../test/support/money/ledger.ts";
+import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
+import { systemClock } from "../../../../base/clock.ts";
+import { nanos } from "../../../../base/money.ts";
 import { grantedPart } from "./granted.ts";
-import { auditLedger, createTransferPoster, creditOf, earningsOf } from "./index.ts";
-import { PAYOUTS, STRIPE } from "./for-payments.ts";
-import { lockAccounts, postAllTransfers, postTransfers } from "./index.ts";
-import type { AccountRef } from "./for-payments.ts";
-import type { TransferRequest } from "./index.ts";
+import { auditLedger, createTransferPoster, creditOf, earningsOf } from "../index.ts";
+import { PAYOUTS, STRIPE } from "../for-payments.ts";
+import { lockAccounts, postAllTransfers, postTransfers } from "../index.ts";
+import type { AccountRef } from "../for-payments.ts";
+import type { TransferRequest } from "../index.ts";
 
 const { database } = await testDatabase();
 const USER_COUNT = 3;

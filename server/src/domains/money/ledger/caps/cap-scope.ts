@@ -1,6 +1,6 @@
-import { parseId, type Id } from "../../../base/ids.ts";
-import { invariant } from "../../../base/invariant.ts";
-import { CAP_PERIODS, CAP_SCOPE_KINDS, type CapPeriod, type CapScope, type CapScopeKind } from "./types.ts";
+import { parseId, type Id } from "../../../../base/ids.ts";
+import { invariant } from "../../../../base/invariant.ts";
+import { CAP_PERIODS, CAP_SCOPE_KINDS, type CapPeriod, type CapScope, type CapScopeKind } from "../types.ts";
 
 /** Reads a scope from a database column. */
 export function parseCapScope(text: string): CapScope {
