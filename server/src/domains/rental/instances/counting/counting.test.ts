@@ -1,46 +1,15 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test, type TestContext } from "node:test";
-import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
+import { testApp } from "../../../../../../test/support/app.ts";
 import { inTransaction } from "../../../../../../test/support/fixtures.ts";
-import { changeBid, reboot, rent, rentAndRun, setState, stored } from "../../../../../../test/support/rentals.ts";
+import { reboot, rent, rentAndRun, setState, stored } from "../../../../../../test/support/rentals.ts";
 import { disconnectUnowned } from "../../../supply/hosts/for-assembly.ts";
+import { countedOf, running } from "../../../../../../test/support/hosts/counted-runs.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 const LEASE_MS = 10 * MINUTE_MS;
-
-/** A market with one host and a renter who runs one GPU of it. */
-async function running(t: TestContext, options: Readonly<Record<string, unknown>> = {}) {
-  const world = await testApp(t);
-  const [host, user] = [await world.host(), await world.caller()];
-  const id = await rentAndRun(world, user, host, options);
-  const tell = (
-    runningMs: number,
-    more: { generation?: number; state?: "running" | "stopped"; bytes?: number } = {},
-  ) => {
-    const { generation = 1, state = "running", bytes = 0 } = more;
-    const counters = { running_ms: runningMs, received_bytes: bytes, sent_bytes: 0 };
-    return host.report([{ instance_id: id, generation, state, status_msg: "told", counters }]);
-  };
-  return { world, host, user, id, tell, counted: (generation = 1) => countedOf(world, id, generation) };
-}
-
-async function countedOf({ env }: TestApp, id: number, generation: number): Promise<number> {
-  const { rows } = await env.pool.query(
-    "select running_ms from instance_runs where instance_id = $1 and generation = $2",
-    [id, generation],
-  );
-  return Number(rows[0]?.running_ms);
-}
-
-async function marksOf({ env }: TestApp, id: number): Promise<readonly (readonly [number, number])[]> {
-  const { rows } = await env.pool.query(
-    "select price_nanos_per_hour / 10000000 as cents, until_running_ms from past_terms where instance_id = $1 order by id",
-    [id],
-  );
-  return rows.map((row) => [Number(row.cents), Number(row.until_running_ms)]);
-}
 
 test("an outage longer than the heartbeat lease counts nothing, and counting goes on after it", async (t) => {
   const { world, host, counted } = await running(t);
@@ -351,57 +320,4 @@ test("an instance is metered from its first proven running, and is due at once",
   const now = world.clock.now();
   assert.deepEqual(rows, [{ metered_from_at: now, storage_charged_until_at: now, settle_at: now, run_from: now }]);
   assert.deepEqual(world.complaints, []);
-});
-
-test("a change of the bid marks the run's present counters, not those of the last report", async (t) => {
-  const { world, host, user, id, counted } = await running(t, { price: 0.3 });
-  world.clock.jump(MINUTE_MS);
-  await host.obey();
-  world.clock.jump(7 * SECOND_MS);
-  await changeBid(world, user, id, 0.2);
-  world.clock.jump(SECOND_MS);
-  await changeBid(world, user, id, 0.3);
-  assert.equal(await counted(), MINUTE_MS);
-  assert.deepEqual(await marksOf(world, id), [
-    [30, 67 * SECOND_MS],
-    [20, 68 * SECOND_MS],
-  ]);
-  await world.assertBooks();
-});
-
-test("a change of the bid marks what a run has counted by then, even if its last report was late on its way", async (t) => {
-  const { world, user, id, tell } = await running(t, { price: 0.4 });
-  world.clock.jump(MINUTE_MS);
-  await tell(MINUTE_MS);
-  world.clock.jump(70 * SECOND_MS);
-  // Taken 25 seconds before it arrived.
-  await tell(MINUTE_MS + 45 * SECOND_MS);
-  world.clock.jump(10 * SECOND_MS);
-  await changeBid(world, user, id, 0.5);
-  assert.deepEqual(await marksOf(world, id), [[40, 2 * MINUTE_MS + 20 * SECOND_MS]]);
-});
-
-test("the runs of a disconnected host are taken to go on for a heartbeat lease, and to have stopped after it", async (t) => {
-  const { world, host, user, id } = await running(t, { price: 0.3 });
-  world.clock.jump(MINUTE_MS);
-  await host.obey();
-  await host.disconnect();
-  world.clock.jump(5 * MINUTE_MS);
-  await changeBid(world, user, id, 0.29);
-  world.clock.jump(LEASE_MS);
-  await changeBid(world, user, id, 0.28);
-  assert.deepEqual(await marksOf(world, id), [
-    [30, 6 * MINUTE_MS],
-    [29, 6 * MINUTE_MS],
-  ]);
-});
-
-test("a run that has stopped is marked at its last count", async (t) => {
-  const { world, host, user, id } = await running(t, { price: 0.3 });
-  world.clock.jump(MINUTE_MS);
-  await setState(world, user, id, "stopped");
-  await host.obey();
-  world.clock.jump(5 * MINUTE_MS);
-  await changeBid(world, user, id, 0.2);
-  assert.deepEqual(await marksOf(world, id), [[30, MINUTE_MS]]);
 });
