@@ -18,6 +18,8 @@ export type JoinedHost = {
   output(): string;
   /** Starts the agent with these words; without any it goes on with its stored credential. */
   startAgent(...words: readonly string[]): void;
+  /** Whether the agent that was started last has ended by itself or was stopped. */
+  hasAgentEnded(): boolean;
   stopAgent(signal?: NodeJS.Signals): Promise<number | null>;
   /** Another agent there, with a state folder of its own; it ends with the machine at the latest. */
   startSecondAgent(stateDir: string, ...words: readonly string[]): Agent;
@@ -36,7 +38,7 @@ export type JoinedHost = {
 };
 
 /** An agent as a process of its own, with what it wrote so far. */
-type Agent = { output(): string; stop(signal?: NodeJS.Signals): Promise<number | null> };
+type Agent = { output(): string; hasEnded(): boolean; stop(signal?: NodeJS.Signals): Promise<number | null> };
 
 /** `subnet` is the first three numbers of a network that nobody else uses; `ports` are for its renters. */
 export async function joinedHost(subnet: string, ports: string): Promise<JoinedHost> {
@@ -71,6 +73,7 @@ export async function joinedHost(subnet: string, ports: string): Promise<JoinedH
     startAgent(...words) {
       agent = start(stateDir, words);
     },
+    hasAgentEnded: () => agent?.hasEnded() ?? false,
     stopAgent: async (signal) => (await agent?.stop(signal)) ?? null,
     startSecondAgent: (state, ...words) => start(state, words),
     containersOf,
@@ -112,6 +115,7 @@ function agentOf(child: ChildProcess): Agent {
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   return {
     output: () => output,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     stop: (signal = "SIGTERM") => {
       child.kill(signal);
       return ended;

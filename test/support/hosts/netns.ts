@@ -26,6 +26,23 @@ async function ip(...args: readonly string[]): Promise<void> {
   await run("ip", [...args]);
 }
 
+/** Removes machines of a test run that was killed: two links to one subnet would lead packets astray. */
+async function removeLeftovers(gateway: string): Promise<void> {
+  const { stdout } = await run("ip", ["-o", "addr", "show", "to", `${gateway}/32`]);
+  const marks = stdout.matchAll(/ bo-([0-9a-f]{6}) /g);
+  for (const [, mark] of marks) {
+    const name = `berth-${mark}`;
+    for (const id of await processesIn(name)) kill(id);
+    await run("ip", ["link", "del", `bo-${mark}`]).catch(() => undefined);
+    await ip("netns", "del", name);
+  }
+}
+
+async function processesIn(name: string): Promise<readonly number[]> {
+  const { stdout } = await run("ip", ["netns", "pids", name]);
+  return stdout.split("\n").filter(Boolean).map(Number);
+}
+
 /** Kills a process; one that has ended meanwhile is no failure. */
 function kill(id: number): void {
   try {
@@ -55,10 +72,8 @@ export async function otherMachine(subnet: string): Promise<OtherMachine> {
     await run("ip", ["link", "del", outer]).catch(() => undefined);
     await run("ip", ["netns", "del", name]);
   };
-  const processes = async () => {
-    const { stdout } = await run("ip", ["netns", "pids", name]);
-    return stdout.split("\n").filter(Boolean).map(Number);
-  };
+  const processes = () => processesIn(name);
+  await removeLeftovers(gateway);
   await plugIn().catch(async (cause: unknown) => {
     await pullOut().catch(() => undefined);
     throw cause;

@@ -99,12 +99,13 @@ async function join(berth: Berth, host: JoinedHost | undefined): Promise<Joined>
   const words = /^ {2}\.\/berth agent (--server \S+ --token \S+)$/m.exec(stdout)?.[1]?.split(" ");
   assert.ok(words !== undefined, stdout);
   host.startAgent(...words);
-  const { id } = await until("another machine", async () => {
+  const joined = await until("another machine", async () => {
     const found = (await listMachines(berth)).find((machine) => machine.is_connected && !known.has(machine.id));
-    if (found !== undefined) return found;
+    if (found !== undefined || host.hasAgentEnded()) return { found };
     throw new Error(host.output());
   });
-  return { ...host, id, words };
+  assert.ok(joined.found, `the agent ended: ${host.output()}`);
+  return { ...host, id: joined.found.id, words };
 }
 
 async function listMachines(berth: Berth): Promise<readonly Listed[]> {
