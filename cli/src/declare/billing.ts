@@ -1,7 +1,8 @@
 import { Option, type Command } from "commander";
 import { billingGroup } from "../billing-group.ts";
 import { serverCommand } from "./connection.ts";
-import { parseCount, parseCountry, parseId, parseTime } from "../parse.ts";
+import { declareEarnings } from "./earnings.ts";
+import { parseCountry, parseTime } from "../parse.ts";
 
 /** Charges, invoices and other documents. */
 export function declareBillingCommands(program: Command): void {
@@ -9,13 +10,7 @@ export function declareBillingCommands(program: Command): void {
   declareCharges(billing);
   declareInvoices(billing);
   declareDocuments(billing);
-  serverCommand(billing, "earnings", "show payments of renters for your machines")
-    .argument("[machine]", "id of the machine; all when left out", parseId)
-    .option("--from <date>", "first day, such as 2026-01-31", parseTime)
-    .option("--to <date>", "last day", parseTime)
-    .option("--days <count>", "number of days up to the last; 30 when left out", parseCount)
-    .option("--by-day", "show a row for each day instead of each machine")
-    .action(async (id, options) => (await import("../commands/machine/earnings.ts")).showEarnings(id, options));
+  declareEarnings(billing, "show payments of renters for your machines");
 }
 
 function declareCharges(billing: Command): void {

@@ -1,5 +1,6 @@
 import { Option, type Command } from "commander";
 import { serverCommand } from "./connection.ts";
+import { declareEarnings } from "./earnings.ts";
 import { parseAmount, parseCount, parseId, parseNumber, parseTime } from "../parse.ts";
 
 const CATEGORIES = ["power", "internet", "disk", "gpu", "software", "other"];
@@ -83,13 +84,7 @@ function declareUpkeep(machine: Command): void {
   machineCommand(machine, "delete", "remove a machine on which nobody else rents").action(async (id, options) =>
     (await import("../commands/machine/delete.ts")).deleteMachine(id, options),
   );
-  serverCommand(machine, "earnings", "show payments of renters, by machine or by day")
-    .argument("[machine]", "id of the machine; all when left out", parseId)
-    .option("--from <date>", "first day, such as 2026-01-31", parseTime)
-    .option("--to <date>", "last day", parseTime)
-    .option("--days <count>", "number of days up to the last; 30 when left out", parseCount)
-    .option("--by-day", "show a row for each day instead of each machine")
-    .action(async (id, options) => (await import("../commands/machine/earnings.ts")).showEarnings(id, options));
+  declareEarnings(machine, "show payments of renters, by machine or by day");
 }
 
 function declareStanding(machine: Command): void {
