@@ -69,6 +69,38 @@ test("an operation becomes a function of its path parameters, query and body", (
   assert.match(text, /export function health\(client: Client, options\?: CallOptions\): Promise<HealthAnswer>/);
 });
 
+test("an answer that depends on a switch in the body has a signature for the switch set, not set, and unknown", () => {
+  const body = { $ref: "#/components/schemas/Order" };
+  const dryRun = { type: "boolean" };
+  const forecast: Schema = { type: "object", properties: { dry_run: { type: "boolean", enum: [true] } } };
+  const signaturesOf = (kinds: readonly string[]) => {
+    const oneOf = kinds.map((kind) => ({ $ref: `#/components/schemas/${kind}` }));
+    const order = { operationId: "api.rent", requestBody: json(body), responses: { "200": json({ oneOf }) } };
+    const text = generateSdk({
+      paths: { "/rent": { post: order } },
+      components: {
+        schemas: {
+          Order: { type: "object", properties: { dry_run: dryRun } },
+          Rented: { type: "object", properties: { id: { type: "integer" } } },
+          Queued: { type: "object", properties: { place: { type: "integer" } } },
+          Forecast: forecast,
+        },
+      },
+    });
+    return [...text.matchAll(/^export function rent\(client: Client, input: (.*), options.*Promise<(\w+)>;$/gm)].map(
+      ([, input, answer]) => [input, answer],
+    );
+  };
+  const expected = [
+    ["RentInput & { readonly body: { readonly dry_run: true } }", "Forecast"],
+    ["RentInput & { readonly body?: { readonly dry_run?: false } }", "Rented"],
+    ["RentInput", "RentAnswer"],
+  ];
+  assert.deepEqual(signaturesOf(["Rented", "Forecast"]), expected);
+  assert.deepEqual(signaturesOf(["Forecast", "Rented"]), expected);
+  assert.deepEqual(signaturesOf(["Rented", "Queued"]), [], "neither kind has a switch");
+});
+
 test("an alias, another path or another method of one operation, gets no function", () => {
   const show = { operationId: "api.disk.show" };
   const text = generateSdk({

@@ -78,10 +78,43 @@ function operationText({ name, method, route }: Call, operation: Operation, mode
     ...(hasInput ? [`export type ${typeName}Input = {\n${fields.join("\n")}\n};\n`] : []),
     `export type ${typeName}Answer = ${isFile ? "Uint8Array" : answer === undefined ? "unknown" : typeText(answer, 0)};\n`,
     `/** ${operation.summary ?? operation.operationId}: \`${method} ${route}\` */`,
+    ...switchedSignatures({ name, typeName }, { body, answer, models }),
     `export function ${name}(client: Client, ${input}options?: CallOptions): Promise<${typeName}Answer> {`,
     `  return client.${isFile ? "download" : "request"}({ ${call.join(", ")} }, options);`,
     "}\n",
   ].join("\n");
+}
+
+/**
+ * Signatures of an operation whose answer depends on a switch in its body, such as `dry_run`: one for the switch set, one
+ * for the switch not set, and one for a switch that is known at run time only. None for any other operation.
+ */
+function switchedSignatures(
+  { name, typeName }: { readonly name: string; readonly typeName: string },
+  {
+    body,
+    answer,
+    models,
+  }: { readonly body: Schema | undefined; readonly answer: Schema | undefined; readonly models: Models },
+): readonly string[] {
+  const fields = Object.keys(resolve(body ?? {}, models).properties ?? {});
+  const kinds = (answer?.anyOf ?? answer?.oneOf ?? []).map((kind) => ({
+    type: typeText(kind, 0),
+    // The member that is always true in this kind of answer, and that a body may have.
+    field: fields.find((field) => typeText(resolve(kind, models).properties?.[field] ?? {}, 0) === "true"),
+  }));
+  const [switched] = kinds.filter(({ field }) => field !== undefined);
+  const [plain, ...others] = kinds.filter(({ field }) => field === undefined);
+  if (switched === undefined || plain === undefined || others.length > 0) return [];
+  const signature = (input: string, type: string) =>
+    `export function ${name}(client: Client, input: ${input}, options?: CallOptions): Promise<${type}>;`;
+  const withBody = (optional: string, value: boolean) =>
+    `${typeName}Input & { readonly body${optional}: { readonly ${switched.field}${optional}: ${value} } }`;
+  return [
+    signature(withBody("", true), switched.type),
+    signature(withBody("?", false), plain.type),
+    signature(`${typeName}Input`, `${typeName}Answer`),
+  ];
 }
 
 /** `api.network_volume.list` becomes `networkVolumeList`. */
@@ -105,9 +138,13 @@ function objectOf(parameters: readonly Parameter[]): Schema {
   };
 }
 
+function resolve(schema: Schema, models: Models): Schema {
+  return (schema.$ref === undefined ? schema : models[modelName(schema.$ref)]) ?? {};
+}
+
 /** A body without required keys may be left out: the server takes none for an empty object. */
 function isOptional(reference: Schema, models: Models): boolean {
-  const schema = (reference.$ref === undefined ? reference : models[modelName(reference.$ref)]) ?? {};
+  const schema = resolve(reference, models);
   return schema.type === "object" && (schema.required ?? []).length === 0;
 }
 

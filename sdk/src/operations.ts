@@ -3930,6 +3930,9 @@ export type InstanceCreateInput = {
 export type InstanceCreateAnswer = NewInstance | RentalForecast;
 
 /** Create an instance from an offer: `PUT /api/v0/asks/{id}/` */
+export function instanceCreate(client: Client, input: InstanceCreateInput & { readonly body: { readonly dry_run: true } }, options?: CallOptions): Promise<RentalForecast>;
+export function instanceCreate(client: Client, input: InstanceCreateInput & { readonly body?: { readonly dry_run?: false } }, options?: CallOptions): Promise<NewInstance>;
+export function instanceCreate(client: Client, input: InstanceCreateInput, options?: CallOptions): Promise<InstanceCreateAnswer>;
 export function instanceCreate(client: Client, input: InstanceCreateInput, options?: CallOptions): Promise<InstanceCreateAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/asks/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
