@@ -1474,6 +1474,14 @@ export type InstanceChanges = {
   readonly results: readonly InstanceChange[];
 };
 
+export type InstanceCountResponse = {
+  readonly count: number;
+};
+
+export type InstanceCountsResponse = {
+  readonly data: OwnCounts;
+};
+
 export type InstanceCreateBulkRequest = {
   readonly template_hash_id?: string;
   readonly image?: string;
@@ -2071,6 +2079,16 @@ export type MachineEarnings = {
   readonly bwd_earn: number;
 };
 
+export type MachineError = {
+  readonly machine_id: number;
+  readonly error_description: string;
+  readonly date: number;
+};
+
+export type MachineErrorCountResponse = {
+  readonly count: number;
+};
+
 export type MachineListResponse = {
   readonly machines: readonly Machine[];
 };
@@ -2515,6 +2533,11 @@ export type Offers = {
   readonly offers: readonly Offer[];
 };
 
+export type OwnCounts = {
+  readonly total_instances: number;
+  readonly total_volumes: number;
+};
+
 export type Payment = {
   readonly id: number;
   readonly kind: "checkout" | "autobill";
@@ -2952,6 +2975,8 @@ export type TeamBalance = {
 };
 
 export type TeamBalancesResponse = {
+  readonly success: true;
+  readonly msg: string;
   readonly balances: readonly TeamBalance[];
 };
 
@@ -3142,6 +3167,11 @@ export type TemplateEditRequest = {
   readonly traffic_limit?: number;
 };
 
+export type TemplateParamsResponse = {
+  readonly success: true;
+  readonly limits: Readonly<Record<string, number>>;
+};
+
 export type TemplateSearchResponse = {
   readonly success: true;
   readonly templates_found: number;
@@ -3173,6 +3203,14 @@ export type UserCreateResponse = {
 export type UserIpaddrsResponse = {
   readonly success: true;
   readonly results: readonly IpAddressUse[];
+};
+
+export type UserSpendRateResponse = {
+  readonly success: true;
+  readonly gpu_cost_per_hour: number;
+  readonly container_storage_cost_per_hour: number;
+  readonly volume_storage_cost_per_hour: number;
+  readonly has_active_resources: boolean;
 };
 
 export type UserUpdateRequest = {
@@ -4621,6 +4659,13 @@ export function instanceExecute(client: Client, input: InstanceExecuteInput, opt
   return client.request({ method: "PUT", path: `/api/v0/instances/command/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
+export type InstanceCountAnswer = InstanceCountResponse;
+
+/** Count own instances: `GET /api/v0/instances/count/` */
+export function instanceCount(client: Client, options?: CallOptions): Promise<InstanceCountAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/instances/count/" }, options);
+}
+
 export type InstanceFiltersAnswer = InstanceFiltersResponse;
 
 /** List the values by which the caller's instances can be filtered: `GET /api/v0/instances/filters/` */
@@ -4942,6 +4987,20 @@ export type MachineDefragOffersAnswer = MachineDefragOffersResponse;
 /** Build the offers of own machines again: `PUT /api/v0/machines/defrag_offers/` */
 export function machineDefragOffers(client: Client, input: MachineDefragOffersInput, options?: CallOptions): Promise<MachineDefragOffersAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/machines/defrag_offers/", body: input.body ?? {} }, options);
+}
+
+export type MachineErrorsAnswer = readonly MachineError[];
+
+/** Show own machines with errors: `GET /api/v0/machines/errors/` */
+export function machineErrors(client: Client, options?: CallOptions): Promise<MachineErrorsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/machines/errors/" }, options);
+}
+
+export type MachineErrorCountAnswer = MachineErrorCountResponse;
+
+/** Count own machines with errors: `GET /api/v0/machines/errors/count/` */
+export function machineErrorCount(client: Client, options?: CallOptions): Promise<MachineErrorCountAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/machines/errors/count/" }, options);
 }
 
 export type MachineMaintenancesInput = {
@@ -5646,6 +5705,13 @@ export function templateDelete(client: Client, input: TemplateDeleteInput = {}, 
   return client.request({ method: "DELETE", path: "/api/v0/template/", body: input.body ?? {} }, options);
 }
 
+export type TemplateParamsAnswer = TemplateParamsResponse;
+
+/** Show the limits of a template's fields: `GET /api/v0/template/params/` */
+export function templateParams(client: Client, options?: CallOptions): Promise<TemplateParamsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/template/params/" }, options);
+}
+
 export type UserUpdateInput = {
   readonly body?: UserUpdateRequest;
 };
@@ -5691,6 +5757,13 @@ export type UserRequestEmailProofAnswer = Message;
 /** Mail a token to own e-mail address, to prove it: `POST /api/v0/users/me/email/proof/` */
 export function userRequestEmailProof(client: Client, options?: CallOptions): Promise<UserRequestEmailProofAnswer> {
   return client.request({ method: "POST", path: "/api/v0/users/me/email/proof/" }, options);
+}
+
+export type UserSpendRateAnswer = UserSpendRateResponse;
+
+/** Show what everything costs an hour: `GET /api/v0/users/spend-rate/` */
+export function userSpendRate(client: Client, options?: CallOptions): Promise<UserSpendRateAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/users/spend-rate/" }, options);
 }
 
 export type BillingInvoicesInput = {
@@ -5951,6 +6024,13 @@ export function workergroupDelete(client: Client, input: WorkergroupDeleteInput,
   return client.request({ method: "DELETE", path: `/api/v0/workergroups/${encodeURIComponent(input.id)}/` }, options);
 }
 
+export type InstanceCountsAnswer = InstanceCountsResponse;
+
+/** Count own instances and volumes: `GET /api/v1/counts/` */
+export function instanceCounts(client: Client, options?: CallOptions): Promise<InstanceCountsAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/counts/" }, options);
+}
+
 export type InstancePageInput = {
   readonly query?: {
     readonly limit?: number;
@@ -5966,6 +6046,13 @@ export type InstancePageAnswer = InstancePageResponse;
 /** List instances, page by page: `GET /api/v1/instances/` */
 export function instancePage(client: Client, input: InstancePageInput = {}, options?: CallOptions): Promise<InstancePageAnswer> {
   return client.request({ method: "GET", path: "/api/v1/instances/", query: input.query }, options);
+}
+
+export type InstanceLiteAnswer = unknown;
+
+/** Switched off, as in the published API: `GET /api/v1/instances/lite/` */
+export function instanceLite(client: Client, options?: CallOptions): Promise<InstanceLiteAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/instances/lite/" }, options);
 }
 
 export type BillingListInvoicesInput = {

@@ -349,6 +349,7 @@ export const endpoints = {
   },
 
   "GET /api/v0/template/": plain("user_read", "/api/v0/template/"),
+  "GET /api/v0/template/params/": plain("user_read", "/api/v0/template/params/"),
   "POST /api/v0/template/": {
     needs: "user_write",
     call: () => at("/api/v0/template/", { name: randomUUID(), image: "alpine" }),
@@ -423,6 +424,10 @@ export const endpoints = {
   "GET /api/v0/gpu_prices/": plain("public", "/api/v0/gpu_prices/"),
   "GET /api/v1/instances/": plain("instance_read", "/api/v1/instances/"),
   "GET /api/v0/instances/": plain("instance_read", "/api/v0/instances/"),
+  "GET /api/v0/instances/count/": plain("instance_read", "/api/v0/instances/count/"),
+  "GET /api/v1/counts/": plain("instance_read", "/api/v1/counts/"),
+  "GET /api/v1/instances/lite/": { ...plain("instance_read", "/api/v1/instances/lite/"), answers: 404 as const },
+  "GET /api/v0/users/spend-rate/": plain("user_read", "/api/v0/users/spend-rate/"),
   "GET /api/v0/instances/filters/": plain("instance_read", "/api/v0/instances/filters/"),
   "PUT /api/v0/instances/": onInstanceOfOwner((id) => at("/api/v0/instances/", { state: "stopped", ids: [id] })),
   "POST /api/v0/instances/start/": onInstanceOfOwner((id) => at("/api/v0/instances/start/", { IDs: [id] })),

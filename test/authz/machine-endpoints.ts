@@ -49,6 +49,8 @@ export const machineEndpoints = {
   },
   "GET /api/v0/machines/": plain("machine_read", "/api/v0/machines/"),
   "GET /api/v0/machines/{id}/": onMachine("machine_read", (id) => at(`/api/v0/machines/${id}/`)),
+  "GET /api/v0/machines/errors/": plain("machine_read", "/api/v0/machines/errors/"),
+  "GET /api/v0/machines/errors/count/": plain("machine_read", "/api/v0/machines/errors/count/"),
   "PUT /api/v0/machines/create_asks/": onMachine("machine_write", (machine) =>
     at("/api/v0/machines/create_asks/", { machine, price_gpu: 0.4, end_date: 4_000_000_000 }),
   ),

@@ -143,7 +143,11 @@ function readTeam({ app, database }: HttpScope, { balanceOf }: TeamPorts): void 
     },
     async (request) => {
       const balances = await readBalances(database.kysely, identityOf(request), balanceOf);
-      return { balances: balances.map(({ team, balance }) => viewTeamBalance(team, balance)) };
+      return {
+        success: true as const,
+        msg: `${balances.length} ${balances.length === 1 ? "team" : "teams"}`,
+        balances: balances.map(({ team, balance }) => viewTeamBalance(team, balance)),
+      };
     },
   );
 

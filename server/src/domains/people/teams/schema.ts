@@ -46,6 +46,8 @@ export const TeamsResponse = Type.Object({
 });
 
 export const BalancesResponse = Type.Object({
+  success: Type.Literal(true),
+  msg: Type.String({ description: "The number of teams in words", examples: ["1 team"] }),
   balances: Type.Array(
     model("TeamBalance", {
       team_id: Type.Integer(),

@@ -245,7 +245,11 @@ describe("teams", () => {
       const person = await app.caller();
       const member = await join(app, team, person);
       const balances = [{ team_id: team.id, team_name: team.name, balance: 4, credit: 4 }];
-      assert.deepEqual((await done(app, team.secret, "GET", "/team/balances/")).balances, balances);
+      assert.deepEqual(await done(app, team.secret, "GET", "/team/balances/"), {
+        success: true,
+        msg: "1 team",
+        balances,
+      });
       assert.deepEqual((await done(app, owner.secret, "GET", "/team/balances/")).balances, balances);
       assert.equal((await ask(app, member, "GET", "/team/balances/")).status, 403);
       assert.deepEqual((await done(app, person.secret, "GET", "/team/balances/")).balances, []);

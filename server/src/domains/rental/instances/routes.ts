@@ -41,6 +41,7 @@ import {
 import type { Identity } from "../../../base/identity.ts";
 import { actorOf } from "./access/instance-key.ts";
 import { instanceSshRoutes } from "./access/ssh-routes.ts";
+import { totalsRoutes } from "./totals/totals-routes.ts";
 import { readTrafficLimit } from "./traffic/traffic-limit.ts";
 import { changeTrafficLimit, type SettleInstance } from "./traffic/traffic-service.ts";
 import type { InstanceRecord } from "./views.ts";
@@ -65,6 +66,7 @@ export function instanceRoutes(scope: HttpScope, { desk, accruedOf, settle, ...v
   registerCreation(scope, { desk, accruedOf });
   registerReading(scope, view);
   registerHistory(scope);
+  totalsRoutes(scope);
   registerChanges(scope, settle);
   bulkChangeRoutes(scope);
   instanceSshRoutes(scope);

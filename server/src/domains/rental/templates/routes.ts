@@ -3,12 +3,15 @@ import { parseSelectCols } from "../../../base/filters/parse-order.ts";
 import type { UserId } from "../../../base/ids.ts";
 import { MicroBatcher } from "../../../base/micro-batcher.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
+import { TEXT_LENGTHS } from "./rules/content.ts";
+import { EXTRA_FILTERS_LENGTH_MAX } from "./rules/extra-filters.ts";
 import { isFields } from "./rules/fields.ts";
 import {
   DeleteTemplateBody,
   DeletedAnswer,
   EditTemplateBody,
   NewTemplateBody,
+  ParamsAnswer,
   SearchTemplatesQuery,
   TemplateAnswer,
   TemplatesAnswer,
@@ -35,6 +38,7 @@ export function templateRoutes(scope: HttpScope, means: TemplateMeans): void {
   createRoute(scope, means);
   editRoute(scope, means);
   deleteRoute(scope, means);
+  paramsRoute(scope);
 }
 
 function searchRoute({ app, database }: HttpScope, { encryption }: TemplateMeans): void {
@@ -134,4 +138,16 @@ function requireNameAndImage(body: unknown): void {
     const value = isFields(body) ? body[field] : undefined;
     if (value === undefined || value === "") throw invalid(field, `Template ${field} is required`);
   }
+}
+
+function paramsRoute({ app }: HttpScope): void {
+  const limits = { ...TEXT_LENGTHS, extra_filters: EXTRA_FILTERS_LENGTH_MAX };
+  app.get(
+    "/api/v0/template/params/",
+    {
+      config: { access: { operation: "api.template.params", permission: "user_read" } },
+      schema: { summary: "Show the limits of a template's fields", tags: TAGS, response: { 200: ParamsAnswer } },
+    },
+    async () => ({ success: true as const, limits }),
+  );
 }

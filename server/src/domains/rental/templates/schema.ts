@@ -110,4 +110,12 @@ export const TemplatesAnswer = Type.Object({
   templates: Type.Array(TemplateRecord),
 });
 
+export const ParamsAnswer = Type.Object({
+  success: Type.Literal(true),
+  limits: Type.Record(Type.String(), Type.Integer(), {
+    description: "The most characters that each text field of a template may have, by the name of the field",
+    examples: [{ name: TEXT_LENGTHS.name, onstart: TEXT_LENGTHS.onstart }],
+  }),
+});
+
 export const DeletedAnswer = Type.Object({ success: Type.Literal(true), msg: Type.String() });

@@ -6,6 +6,7 @@ import { balanceOf, sumEarningsOf } from "../../money/ledger/index.ts";
 import { readFeeDue } from "../../money/payments/index.ts";
 import { planDays } from "./rules/earnings.ts";
 import { listingRoutes } from "./listing-routes.ts";
+import { machineErrorRoutes } from "./machine-error-routes.ts";
 import { showMachines } from "./machine-service.ts";
 import { readMachineIds, toMachineId } from "./own-machine.ts";
 import { audited, requestOf, SUCCESS, TAGS } from "./route-ports.ts";
@@ -41,6 +42,7 @@ import { viewEarnings, viewMachine, viewMaintenance, viewReport } from "./views.
 /** Routes for hosts' machines, and for renters' maintenances and reports. */
 export function hostingRoutes(scope: HttpScope, { encryption }: { readonly encryption: Encryption }): void {
   readingRoutes(scope, encryption);
+  machineErrorRoutes(scope);
   listingRoutes(scope, encryption);
   maintenanceRoutes(scope);
   upkeepRoutes(scope);

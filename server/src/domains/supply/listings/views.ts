@@ -6,6 +6,7 @@ import type { EarningSum } from "../../money/ledger/index.ts";
 import { freeDiskBytes, isOpen } from "../market/index.ts";
 import { BYTES_PER_GB, type SpaceOf } from "../volumes/for-listings.ts";
 import { dayOf, earnedBy, totalOf } from "./rules/earnings.ts";
+import { describeTroubles } from "./rules/troubles.ts";
 import type { ShownMachine } from "./machine-service.ts";
 import type { EarningsResponse, MachineRecord, MaintenanceRecord, SaidJob } from "./schema.ts";
 import type { DefaultJob, Report } from "./store.ts";
@@ -16,7 +17,6 @@ const HOUR_MS = 3_600_000;
 /** The API's record of a machine for its host. */
 export function viewMachine(shown: ShownMachine, now: Date): MachineRecord {
   const { hosted, machine, space, job, maintenances, problems, restReason } = shown;
-  const troubles = [restReason, ...problems].filter((trouble) => trouble !== "");
   return {
     id: machine.id,
     machine_id: machine.id,
@@ -33,7 +33,7 @@ export function viewMachine(shown: ShownMachine, now: Date): MachineRecord {
     ...earningFields(shown, now),
     num_reports: shown.reportCount,
     gpu_problems: [...problems],
-    error_description: troubles.length === 0 ? null : troubles.join("; "),
+    error_description: describeTroubles(restReason, problems) ?? null,
     rests_until: machine.restsUntilAt !== undefined && machine.restsUntilAt > now ? moment(machine.restsUntilAt) : null,
     default_job: job === undefined ? null : viewJob(job),
     maintenance: maintenances.map(viewMaintenance),

@@ -1,4 +1,5 @@
 // Exports that only instances uses.
+export { countLiveVolumes } from "./room-store.ts";
 export { refuseIncomplete } from "./clones/service.ts";
 export { lockLinkedVolumes, newVolumeNanosPerHour, planVolumeLink, requireVolumes } from "./links/service.ts";
 export { listMachinesOfVolume } from "./machines/place-service.ts";

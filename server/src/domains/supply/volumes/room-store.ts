@@ -1,10 +1,10 @@
 // Counts of rows that a limit bounds.
 import type { UserId } from "../../../base/ids.ts";
-import type { Tx } from "../../../db/transaction.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
 
 /** Volumes of a user. One that its renter deleted does not count: its host may be slow. */
-export async function countLiveVolumes(tx: Tx, userId: UserId): Promise<number> {
-  const { count } = await tx.db
+export async function countLiveVolumes(db: Reader, userId: UserId): Promise<number> {
+  const { count } = await db
     .selectFrom("volumes")
     .select((eb) => eb.fn.countAll().as("count"))
     .where("user_id", "=", userId)

@@ -49,6 +49,20 @@ export const RENTAL_OPERATIONS: OperationWords = {
     description:
       "Returns each combination of status, verification and GPU that the caller's instances have, for filters in consoles.",
   },
+  "api.instance.count": {
+    description: "Returns the number of instances of the caller, as many as their list has.",
+  },
+  "api.instance.counts": {
+    description: "Returns the numbers of instances and volumes of the caller, as many as their lists have.",
+  },
+  "api.instance.lite": {
+    description:
+      "Refuses every request with 404 `switched_off`, as the published API does. `GET /api/v1/instances/` lists instances.",
+  },
+  "api.user.spend_rate": {
+    description:
+      "Returns what the caller's instances and volumes cost at present, in dollars an hour. Traffic is left out, since it is not known before, and so is running time that is prepaid.",
+  },
   "api.instance.show": {
     description:
       "Returns one instance of the caller. An unknown or deleted instance is null with status 200, not an error.",
@@ -161,6 +175,10 @@ export const RENTAL_OPERATIONS: OperationWords = {
   "api.template.search": {
     description:
       "Returns the caller's own templates and public ones, with filters, order and chosen columns. 400 `invalid_args` for a filter that cannot be read.",
+  },
+  "api.template.params": {
+    description:
+      "Returns the most characters that each text field of a template may have. Every template keeps to them; a longer text is refused with 400 `invalid_args`.",
   },
   "api.template.create": {
     description:

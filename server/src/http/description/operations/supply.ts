@@ -65,6 +65,13 @@ export const SUPPLY_OPERATIONS: OperationWords = {
       "Reports a problem of a machine on which the caller rents or rented; the host does not see who it was. 404 `no_such_machine`, 409 `too_many_reports`.",
     request: { problem: "slow disk", message: "Reads are slower than 100 MB/s." },
   },
+  "api.machine.errors": {
+    description:
+      "Returns the caller's machines that are out of rotation, at most 500, each with the reason. A machine that is only offline is not among them.",
+  },
+  "api.machine.error_count": {
+    description: "Returns the number of the caller's machines that are out of rotation.",
+  },
   "api.machine.reports": {
     description: "Returns the problems that renters reported of a machine. 404 `no_such_machine`.",
   },

@@ -9,14 +9,15 @@ type FilterValue = string | number | boolean | null;
  */
 export type ExtraFilters = Readonly<Record<string, Readonly<Record<string, FilterValue | readonly FilterValue[]>>>>;
 
-const LENGTH_MAX = 16_384;
+/** Bound of the filters' JSON text in characters. */
+export const EXTRA_FILTERS_LENGTH_MAX = 16_384;
 const FIELDS_MAX = 64;
 const FIELD_NAME = /^[A-Za-z0-9_]{1,64}$/;
 const LIST_OPERATORS: readonly string[] = MEMBERSHIPS;
 
 /** Reads filters given as an object or as its JSON text; undefined when absent. */
 export function readExtraFilters(fields: Fields, field: string): ExtraFilters | undefined {
-  const object = readObject(fields, field, LENGTH_MAX);
+  const object = readObject(fields, field, EXTRA_FILTERS_LENGTH_MAX);
   if (object === undefined) return undefined;
   const entries = Object.entries(object);
   if (entries.length > FIELDS_MAX) throw invalid(field, `${field} has more than ${FIELDS_MAX} fields`);

@@ -56,7 +56,7 @@ export async function holdForVolume(tx: Tx, { userId, capScopes }: Payer, size: 
 async function requireRoomForVolume(tx: Tx, userId: UserId): Promise<void> {
   const { volumes: max } = await readAccountLimits(tx.db);
   await lockCredit(tx, userId);
-  if ((await countLiveVolumes(tx, userId)) < max) return;
+  if ((await countLiveVolumes(tx.db, userId)) < max) return;
   const message = `An account may have at most ${max} volumes. Delete one that is not needed.`;
   throw invalid("id", message, "too_many");
 }
