@@ -39,14 +39,17 @@ export type ApiOperation = {
 
 const METHODS = ["get", "post", "put", "delete", "patch"] as const;
 
-/** Every JSON operation of the document that the server describes itself with now. */
-export async function listOperations(): Promise<readonly ApiOperation[]> {
+/**
+ * Every JSON operation of the document that the server describes itself with now; with `withFiles` also those whose input
+ * or output is a file, a page or a stream.
+ */
+export async function listOperations({ withFiles = false } = {}): Promise<readonly ApiOperation[]> {
   const { paths = {} } = inlineModels(await describeApi());
   return Object.entries(paths).flatMap(([path, item]) => {
     const byMethod: Readonly<Record<string, Described>> = { ...item };
     return METHODS.flatMap((method) => {
       const described = byMethod[method];
-      return described === undefined || described["x-sdk"] === false
+      return described === undefined || (described["x-sdk"] === false && !withFiles)
         ? []
         : [operationOf(method.toUpperCase(), path, described)];
     });
