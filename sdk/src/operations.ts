@@ -1956,6 +1956,7 @@ export type Machine = {
   readonly num_gpus: number;
   readonly gpu_name: string;
   readonly gpu_ram: number;
+  readonly total_flops: number;
   readonly cpu_cores: number;
   readonly cpu_name: string;
   readonly cpu_ram: number;
@@ -1963,6 +1964,8 @@ export type Machine = {
   readonly avail_disk_space: number;
   readonly driver_version: string;
   readonly cuda_max_good: number;
+  readonly inet_up: number;
+  readonly inet_down: number;
   readonly public_ipaddr: string;
   readonly geolocation: string;
   readonly verification: string;
@@ -1973,6 +1976,7 @@ export type Machine = {
   readonly listed_gpu_cost: number;
   readonly min_bid_price: number;
   readonly listed_storage_cost: number;
+  readonly listed_volume_cost: number | null;
   readonly listed_inet_up_cost: number;
   readonly listed_inet_down_cost: number;
   readonly credit_discount_max: number;
@@ -1981,14 +1985,20 @@ export type Machine = {
   readonly duration: number | null;
   readonly volume_offer: MachineVolumeListing | null;
   readonly is_online: boolean;
+  readonly timeout: number;
   readonly online_since: number | null;
   readonly last_seen: number;
   readonly gpu_occupancy: string;
+  readonly rented_devices: number;
   readonly num_renters: number;
   readonly current_rentals_running: number;
+  readonly current_rentals_running_on_demand: number;
   readonly current_rentals_on_demand: number;
+  readonly current_rentals_reserved: number;
+  readonly current_rentals_interruptible: number;
   readonly current_rentals_resident: number;
   readonly client_end_date: number | null;
+  readonly earn_hour: number;
   readonly earn_day: number;
   readonly earn_month: number;
   readonly num_reports: number;

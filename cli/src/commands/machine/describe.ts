@@ -11,6 +11,11 @@ export function stateText(machine: Pick<Machine, "is_online" | "listed" | "rests
   return machine.rentable ? "on offer" : "full";
 }
 
+/** Rented GPUs out of all: `2/4`; cores on a machine without GPUs. */
+export function rentedText({ rented_devices: rented, num_gpus: gpus, cpu_cores: cores }: Machine): string {
+  return `${rented}/${gpus === 0 ? cores : gpus}`;
+}
+
 /** A maintenance in words: `2026-01-31 12:00, 3 h, power: new supply`. */
 export function maintenanceText(maintenance: MachineMaintenancesAnswer[number]): string {
   const { start_time: start, duration_hours: hours } = maintenance;

@@ -2,7 +2,7 @@ import { machineList, type MachineListAnswer } from "../../../../sdk/src/operati
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { dollars, printAnswer, renderTable, type Column } from "../../output.ts";
 import { dateText } from "../../time-text.ts";
-import { stateText } from "./describe.ts";
+import { rentedText, stateText } from "./describe.ts";
 
 type Machine = MachineListAnswer["machines"][number];
 
@@ -11,7 +11,7 @@ const COLUMNS: readonly Column<Machine>[] = [
   { title: "HOSTNAME", cell: (machine) => machine.hostname },
   { title: "GPUS", cell: ({ num_gpus: count, gpu_name: name }) => (count === 0 ? "none" : `${count}x ${name}`) },
   { title: "STATE", cell: stateText },
-  { title: "RENTED", cell: (machine) => machine.gpu_occupancy },
+  { title: "RENTED", cell: rentedText },
   { title: "$/GPU HOUR", cell: (machine) => dollars(machine.listed_gpu_cost) },
   { title: "MIN BID", cell: (machine) => dollars(machine.min_bid_price) },
   { title: "$ TODAY", cell: (machine) => dollars(machine.earn_day) },

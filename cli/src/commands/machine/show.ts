@@ -4,7 +4,7 @@ import { connect, type ConnectionOptions } from "../../connect.ts";
 import { UserError } from "../../failure.ts";
 import { dollars, placeText, printJson, printLine, renderFields } from "../../output.ts";
 import { dateText, whenText } from "../../time-text.ts";
-import { maintenanceText, stateText } from "./describe.ts";
+import { maintenanceText, rentedText, stateText } from "./describe.ts";
 
 type Machine = MachineShowAnswer[number];
 
@@ -53,12 +53,13 @@ function termsOf(machine: Machine, now: Date) {
 }
 
 function useOf(machine: Machine) {
-  const { default_job: job, client_end_date: lastEnd } = machine;
+  const { default_job: job, client_end_date: lastEnd, num_renters: renters } = machine;
+  const devices = machine.num_gpus === 0 ? "cores" : "GPUs";
   return {
-    rented: `${machine.gpu_occupancy} GPUs, by ${machine.num_renters} ${machine.num_renters === 1 ? "renter" : "renters"}`,
+    rented: `${rentedText(machine)} ${devices}, by ${renters} ${renters === 1 ? "renter" : "renters"}`,
     instances: `${machine.current_rentals_running} run, ${machine.current_rentals_resident} have a disk here`,
     "last contract ends": lastEnd === null ? "" : `${dateText(lastEnd)} UTC`,
-    earned: `${dollars(machine.earn_day)} today, ${dollars(machine.earn_month)} this month`,
+    earned: `${dollars(machine.earn_hour)} an hour now, ${dollars(machine.earn_day)} today, ${dollars(machine.earn_month)} this month`,
     reports: machine.num_reports === 0 ? "" : `${machine.num_reports}; see: berth machine reports ${machine.id}`,
     "default job": job === null ? "" : [job.image, ...job.args].join(" "),
     maintenance: machine.maintenance.map(maintenanceText).join("; "),

@@ -1,4 +1,4 @@
-import type { MachineId, UserId } from "../../../base/ids.ts";
+import type { DeviceId, MachineId, UserId } from "../../../base/ids.ts";
 import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { listDeviceProblems, listMachines, listMaintenances, type Machine, type Maintenance } from "../hosts/index.ts";
@@ -15,8 +15,8 @@ export type ShownMachine = {
   readonly hosted: HostedMachine;
   readonly machine: Machine;
   readonly rentals: readonly Rental[];
-  /** Number of its devices that renters hold. */
-  readonly rentedCount: number;
+  /** The rentals that hold its devices. */
+  readonly holders: ReadonlyMap<DeviceId, Rental>;
   readonly maintenances: readonly Maintenance[];
   readonly space: SpaceOf | undefined;
   readonly job: DefaultJob | undefined;
@@ -56,12 +56,17 @@ export async function showMachines(
     const { id } = hosted;
     const machine = machines.get(id);
     if (machine === undefined) return [];
-    const rentersIds = new Set((rentals.get(id) ?? []).map((rental) => rental.id));
+    const rentalOf = new Map((rentals.get(id) ?? []).map((rental) => [rental.id, rental]));
     return {
       hosted,
       machine,
       rentals: rentals.get(id) ?? [],
-      rentedCount: (grants.get(id) ?? []).filter((grant) => rentersIds.has(grant.instanceId)).length,
+      holders: new Map(
+        (grants.get(id) ?? []).flatMap(({ deviceId, instanceId }) => {
+          const rental = rentalOf.get(instanceId);
+          return rental === undefined ? [] : [[deviceId, rental] as const];
+        }),
+      ),
       maintenances: maintenances.get(id) ?? [],
       space: spaces.get(id),
       job: jobs.get(id),

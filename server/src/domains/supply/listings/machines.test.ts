@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
 import { settleNow } from "../../../../../test/support/money/charges.ts";
-import { listedHost, pass } from "../../../../../test/support/money/contracts.ts";
+import { listedHost, pass, prepay } from "../../../../../test/support/money/contracts.ts";
 import { inTransaction, type TestCaller } from "../../../../../test/support/fixtures.ts";
 import { listMachine, machineRecord, ofMachine } from "../../../../../test/support/hosts/hosting.ts";
 import { destroy, rentAndRun } from "../../../../../test/support/rentals.ts";
@@ -50,7 +50,7 @@ test("a host sees its machines with their rentals and reports, and no other host
     avail_disk_space: 984,
     verification: "verified",
     reliability2: 0.6,
-    gpu_occupancy: "3/4",
+    rented_devices: 3,
     num_reports: 0,
     listed: true,
     rentable: true,
@@ -69,7 +69,7 @@ test("a host sees its machines with their rentals and reports, and no other host
   };
   assert.deepEqual({ ...record, ...expected }, record);
   const cores = listed.body.machines[1];
-  assert.deepEqual([cores.num_gpus, cores.gpu_name, cores.gpu_occupancy], [0, "CPU", "0/16"]);
+  assert.deepEqual([cores.num_gpus, cores.gpu_name, cores.gpu_occupancy, cores.rented_devices], [0, "CPU", "", 0]);
   const sick = host.gpus.map(({ uuid, index }) => ({
     uuid,
     is_healthy: index !== 3,
@@ -90,6 +90,68 @@ test("a host sees its machines with their rentals and reports, and no other host
   }
   const foreign = await world.call({ url: `/api/v0/machines?user_id=${owner.id}`, secret: renter.secret });
   assert.equal(foreign.status, 403);
+});
+
+test("each GPU of a machine shows by one letter how it is rented, and its rentals are counted by kind", async (t) => {
+  const world = await testApp(t);
+  const owner = await world.caller();
+  const host = await world.host({ owner, gpus: 5 });
+  const [renter, saver] = [await world.caller(), await world.caller()];
+  await rentAndRun(world, renter, host, { size: 2 });
+  const reserved = await rentAndRun(world, saver, host);
+  assert.equal((await prepay(world, saver, reserved, 50)).status, 200);
+  await rentAndRun(world, await world.caller(), host, { price: 0.2 });
+  const seen = async () => {
+    const record = await machineRecord(world, owner, host);
+    const letters = record.gpu_occupancy.split(" ").toSorted().join("");
+    const { current_rentals_on_demand: onDemand, current_rentals_reserved: reserves } = record;
+    const { current_rentals_interruptible: bids, current_rentals_running_on_demand: running } = record;
+    return [letters, record.rented_devices, onDemand, reserves, bids, record.current_rentals_resident, running];
+  };
+  assert.deepEqual(await seen(), ["DDIRx", 4, 1, 1, 1, 3, 1]);
+  const stopped = await world.call({
+    method: "PUT",
+    url: `/api/v0/instances/${reserved}/`,
+    secret: saver.secret,
+    body: { state: "stopped" },
+  });
+  assert.equal(stopped.status, 200, stopped.text);
+  await host.obey();
+  assert.deepEqual(await seen(), ["DDIxx", 3, 1, 1, 1, 3, 1]);
+});
+
+test("a machine that is away says for how many seconds, and earns for disks alone", async (t) => {
+  const world = await testApp(t);
+  const owner = await world.caller();
+  const host = await world.host({ owner, gpus: 2 });
+  await rentAndRun(world, await world.caller(), host, { size: 2 });
+  const seen = async () => {
+    const { timeout, earn_hour: earned, is_online: isOnline } = await machineRecord(world, owner, host);
+    return [isOnline, timeout, earned];
+  };
+  // Two GPUs at $0.30, and 8 GB at $0.15 a month of 720 hours.
+  assert.deepEqual(await seen(), [true, 0, 0.601666666]);
+  await host.disconnect();
+  assert.deepEqual(await seen(), [false, 1, 0.001666666]);
+  world.clock.jump(90_000);
+  assert.deepEqual(await seen(), [false, 90, 0.001666666]);
+});
+
+test("a machine's record says what its hardware can do and what its volumes cost", async (t) => {
+  const world = await testApp(t);
+  const owner = await world.caller();
+  const host = await world.host({ owner, gpus: 3 });
+  await listMachine(world, owner, host.machineId, { vol_size: 0 });
+  const bare = await machineRecord(world, owner, host);
+  const { machine, gpus } = host.hello();
+  const tflops = gpus.reduce((total, gpu) => total + gpu.tflops, 0);
+  assert.deepEqual(
+    [bare.inet_up, bare.inet_down, bare.listed_volume_cost],
+    [machine.inet_up_mbps, machine.inet_down_mbps, null],
+  );
+  assert.ok(Math.abs(bare.total_flops - tflops) < 1e-6);
+  await listMachine(world, owner, host.machineId, { vol_size: 100, vol_price: 0.05 });
+  assert.equal((await machineRecord(world, owner, host)).listed_volume_cost, 0.05);
 });
 
 test("a host's shown earnings, fee and rest agree with its payouts", async (t) => {

@@ -2,10 +2,11 @@ import { epochSeconds } from "../../../base/clock.ts";
 import { toDollars, type Nanos } from "../../../base/money.ts";
 import { viewReportHeading, type User } from "../../people/accounts/index.ts";
 import type { Machine, Maintenance } from "../hosts/index.ts";
+import type { Rental } from "../../rental/instances/index.ts";
 import type { EarningSum } from "../../money/ledger/index.ts";
 import { freeDiskBytes, isOpen } from "../market/index.ts";
 import { BYTES_PER_GB, type SpaceOf } from "../volumes/for-listings.ts";
-import { dayOf, earnedBy, totalOf } from "./rules/earnings.ts";
+import { dayOf, earnedBy, earnedPerHour, totalOf } from "./rules/earnings.ts";
 import { describeTroubles } from "./rules/troubles.ts";
 import type { ShownMachine } from "./machine-service.ts";
 import type { EarningsResponse, MachineRecord, MaintenanceRecord, SaidJob } from "./schema.ts";
@@ -27,6 +28,7 @@ export function viewMachine(shown: ShownMachine, now: Date): MachineRecord {
     ...listingFields(shown, now),
     volume_offer: space === undefined ? null : viewSpace(space),
     is_online: machine.isConnected,
+    timeout: silentSeconds(machine, now),
     online_since: machine.isConnected ? moment(hosted.connectedAt) : null,
     last_seen: epochSeconds(machine.lastSeenAt),
     ...rentalFields(shown),
@@ -38,6 +40,11 @@ export function viewMachine(shown: ShownMachine, now: Date): MachineRecord {
     default_job: job === undefined ? null : viewJob(job),
     maintenance: maintenances.map(viewMaintenance),
   };
+}
+
+/** Whole seconds since the last report of a machine that is away; at least 1, since 0 says that it is online. */
+function silentSeconds({ isConnected, lastSeenAt }: Machine, now: Date): number {
+  return isConnected ? 0 : Math.max(1, Math.floor((now.getTime() - lastSeenAt.getTime()) / 1000));
 }
 
 function moment(at: Date | undefined): number | null {
@@ -52,6 +59,7 @@ function hardwareFields(machine: Machine) {
     num_gpus: gpu === undefined ? 0 : machine.presentCount,
     gpu_name: gpu?.name ?? "CPU",
     gpu_ram: gpu?.memory_mb ?? 0,
+    total_flops: gpu === undefined ? 0 : Number((gpu.tflops * machine.presentCount).toPrecision(12)),
     cpu_cores: facts.cpu_cores,
     cpu_name: facts.cpu_name,
     cpu_ram: Math.round(facts.memory_bytes / BYTES_PER_MB),
@@ -59,19 +67,22 @@ function hardwareFields(machine: Machine) {
     avail_disk_space: gigabytes(freeDiskBytes({ machine })),
     driver_version: facts.driver_version,
     cuda_max_good: facts.cuda_max_good,
+    inet_up: facts.inet_up_mbps,
+    inet_down: facts.inet_down_mbps,
     public_ipaddr: facts.public_ipaddr,
     geolocation: facts.geolocation,
   };
 }
 
-function listingFields({ hosted: { isListed, terms }, machine, rentedCount }: ShownMachine, now: Date) {
+function listingFields({ hosted: { isListed, terms }, machine, holders, space }: ShownMachine, now: Date) {
   const usableCount = machine.devices.filter((device) => device.isUsable).length;
   return {
     listed: isListed,
-    rentable: isOpen(machine, now) && rentedCount < usableCount,
+    rentable: isOpen(machine, now) && holders.size < usableCount,
     listed_gpu_cost: toDollars(terms.priceDeviceNanosPerHour),
     min_bid_price: toDollars(terms.priceMinBidNanosPerHour),
     listed_storage_cost: toDollars(terms.priceDiskNanosPerGbMonth),
+    listed_volume_cost: space === undefined ? null : toDollars(space.priceNanosPerGbMonth),
     listed_inet_up_cost: toDollars(terms.priceInetUpNanosPerGb),
     listed_inet_down_cost: toDollars(terms.priceInetDownNanosPerGb),
     credit_discount_max: terms.creditDiscountMaxPermille / 1000,
@@ -81,22 +92,47 @@ function listingFields({ hosted: { isListed, terms }, machine, rentedCount }: Sh
   };
 }
 
-function rentalFields({ rentals, rentedCount, machine }: ShownMachine) {
+/** The word for a rental's kind, by which a machine's rentals are counted. */
+function kindOf({ isBid, discountPpm }: Rental): "interruptible" | "reserved" | "on_demand" {
+  if (isBid) return "interruptible";
+  return discountPpm > 0 ? "reserved" : "on_demand";
+}
+
+const LETTERS = { on_demand: "D", reserved: "R", interruptible: "I" } as const;
+
+function rentalFields({ rentals, holders, machine }: ShownMachine) {
   const running = rentals.filter((rental) => rental.phase === "starting" || rental.phase === "running");
   const ends = rentals.map((rental) => epochSeconds(rental.endAt));
   return {
-    gpu_occupancy: `${rentedCount}/${machine.presentCount}`,
+    gpu_occupancy: occupancyOf(machine, holders),
+    rented_devices: holders.size,
     num_renters: new Set(rentals.map((rental) => rental.userId)).size,
     current_rentals_running: running.length,
-    current_rentals_on_demand: rentals.filter((rental) => !rental.isBid).length,
+    current_rentals_running_on_demand: running.filter((rental) => kindOf(rental) === "on_demand").length,
+    current_rentals_on_demand: rentals.filter((rental) => kindOf(rental) === "on_demand").length,
+    current_rentals_reserved: rentals.filter((rental) => kindOf(rental) === "reserved").length,
+    current_rentals_interruptible: rentals.filter((rental) => kindOf(rental) === "interruptible").length,
     current_rentals_resident: rentals.length,
     client_end_date: ends.length === 0 ? null : Math.max(...ends),
   };
 }
 
-function earningFields({ earnings, machine }: ShownMachine, now: Date) {
+/** One letter for each GPU in the order of their places; `x` for a GPU that no renter holds. */
+function occupancyOf(machine: Machine, holders: ShownMachine["holders"]): string {
+  const gpus = machine.devices.filter(({ kind, isPresent }) => kind === "gpu" && isPresent);
+  const letters = gpus
+    .toSorted((a, b) => a.position - b.position)
+    .map(({ id }) => {
+      const rental = holders.get(id);
+      return rental === undefined ? "x" : LETTERS[kindOf(rental)];
+    });
+  return letters.join(" ");
+}
+
+function earningFields({ earnings, machine, rentals }: ShownMachine, now: Date) {
   const today = dayOf(now);
   return {
+    earn_hour: toDollars(earnedPerHour(rentals, machine)),
     earn_day: toDollars(totalOf(earnings, machine.id, { first: today, last: today })),
     earn_month: toDollars(totalOf(earnings, machine.id, { first: 0, last: today })),
   };

@@ -12,8 +12,11 @@ export type Rental = {
   readonly isBid: boolean;
   readonly phase: Phase;
   readonly deviceCount: number;
+  readonly diskBytes: bigint;
   /** The agreed price, or the bid. */
   readonly priceNanosPerHour: Nanos;
+  /** The discount of prepaid running time in millionths; 0 for a rental that is not reserved. */
+  readonly discountPpm: number;
   readonly storageNanosPerGbMonth: Nanos;
   readonly inetUpNanosPerGb: Nanos;
   readonly inetDownNanosPerGb: Nanos;
@@ -31,7 +34,9 @@ export async function listRentals(db: Reader, machineIds: readonly MachineId[]):
       "is_bid",
       "phase",
       "device_count",
+      "disk_bytes",
       "price_nanos_per_hour",
+      "discount_ppm",
       "storage_nanos_per_gb_month",
       "inet_up_nanos_per_gb",
       "inet_down_nanos_per_gb",
@@ -50,6 +55,8 @@ export async function listRentals(db: Reader, machineIds: readonly MachineId[]):
     isBid: row.is_bid,
     phase: row.phase,
     deviceCount: row.device_count,
+    diskBytes: row.disk_bytes,
+    discountPpm: row.discount_ppm,
     priceNanosPerHour: nanos(row.price_nanos_per_hour),
     storageNanosPerGbMonth: nanos(row.storage_nanos_per_gb_month),
     inetUpNanosPerGb: nanos(row.inet_up_nanos_per_gb),

@@ -1,7 +1,9 @@
 import { invalid } from "../../../../base/errors.ts";
 import type { MachineId } from "../../../../base/ids.ts";
 import { nanos, toDollars, type Nanos } from "../../../../base/money.ts";
+import { storageNanosPerHour } from "../../../../base/hourly-price.ts";
 import type { EarningSum, UsageCode } from "../../../money/ledger/index.ts";
+import type { Rental } from "../../../rental/instances/index.ts";
 
 /** The query of an earnings report: days since 1970, which clients write with fractions. */
 export type EarningsQuery = {
@@ -62,4 +64,22 @@ export function earnedBy(sums: readonly EarningSum[]): Earned {
 export function totalOf(sums: readonly EarningSum[], machineId: MachineId, { first, last }: Days): Nanos {
   const own = sums.filter((sum) => sum.machineId === machineId && sum.day >= first && sum.day <= last);
   return nanos(own.reduce((total, sum) => total + sum.amount, 0n));
+}
+
+const PPM = 1_000_000n;
+
+/** The part of a rental that decides what it pays now. */
+type Paying = Pick<Rental, "phase" | "priceNanosPerHour" | "discountPpm" | "storageNanosPerGbMonth" | "diskBytes">;
+
+/**
+ * Nano-dollars that these rentals pay for an hour as long as nothing changes: their disks, and the running time of those
+ * that run. A machine that is away may have stopped them, so only its disks count.
+ */
+export function earnedPerHour(rentals: readonly Paying[], { isConnected }: { readonly isConnected: boolean }): bigint {
+  return rentals.reduce((total, rental) => {
+    const { phase, priceNanosPerHour, discountPpm } = rental;
+    const isRunning = isConnected && (phase === "running" || phase === "yielding");
+    const running = isRunning ? (priceNanosPerHour * (PPM - BigInt(discountPpm))) / PPM : 0n;
+    return total + running + storageNanosPerHour(rental);
+  }, 0n);
 }
