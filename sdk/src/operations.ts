@@ -1327,7 +1327,7 @@ export type HostTokenListResponse = {
 export type Instance = {
   readonly id: number;
   readonly actual_status: string | null;
-  readonly intended_status: "running" | "stopped";
+  readonly intended_status: "running" | "stopped" | "destroyed";
   readonly cur_state: "running" | "stopped";
   readonly next_state: "running" | "stopped";
   readonly status_msg: string | null;

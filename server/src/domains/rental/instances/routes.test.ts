@@ -92,7 +92,9 @@ test("changing an instance", async (t) => {
     await host.obey();
     const again = await destroy(world, user, other);
     assert.deepEqual([again.status, again.body.error], [404, "no_such_instance"]);
-    assert.equal((await show(world, user, other)).actual_status, "destroyed");
+    const tombstone = await show(world, user, other);
+    assert.deepEqual([tombstone.actual_status, tombstone.intended_status], ["destroyed", "destroyed"]);
+    assert.equal(tombstone.uptime_mins, null);
     world.clock.jump(601_000);
     assert.equal(await show(world, user, other), null);
   });
@@ -305,4 +307,59 @@ test("listing instances", async (t) => {
     }
     assert.equal((await world.call({ url: "/api/v0/instances/abc/", secret: user.secret })).status, 400);
   });
+});
+
+test("an instance says how long it runs, how long it ran in all, and how long its host says that it ran", async (t) => {
+  const world = await testApp(t);
+  const [host, user] = [await world.host({ gpus: 1 }), await world.caller()];
+  const id = await rent(world, user, host);
+  const times = async () => {
+    const record = await show(world, user, id);
+    return [record.uptime_mins, record.client_run_time, record.host_run_time];
+  };
+  assert.deepEqual(await times(), [null, 0, 0]);
+  await host.obey();
+  world.clock.jump(90 * 60_000);
+  await host.count();
+  assert.deepEqual(await times(), [90, 1.5, 1.5]);
+  await setState(world, user, id, "stopped");
+  await host.obey();
+  world.clock.jump(60 * 60_000);
+  assert.deepEqual(await times(), [null, 1.5, 1.5]);
+  await setState(world, user, id, "running");
+  await host.obey();
+  world.clock.jump(30 * 60_000);
+  await host.count();
+  assert.deepEqual(await times(), [30, 2, 2]);
+});
+
+test("an instance is named after its template as it was rented, also after an edit", async (t) => {
+  const world = await testApp(t);
+  const [host, user] = [await world.host({ gpus: 2 }), await world.caller()];
+  const plain = await rent(world, user, host);
+  assert.equal((await show(world, user, plain)).template_name, null);
+  const url = "/api/v0/template/";
+  const body = { name: "First name", image: "busybox" };
+  const made = await world.call({ method: "POST", url, secret: user.secret, body });
+  const { hash_id: hash } = made.body.template;
+  const id = await rent(world, user, host, { template_hash_id: hash });
+  assert.equal((await show(world, user, id)).template_name, "First name");
+  const edit = { hash_id: hash, name: "Second name" };
+  assert.equal((await world.call({ method: "PUT", url, secret: user.secret, body: edit })).status, 200);
+  assert.equal((await show(world, user, id)).template_name, "First name");
+});
+
+test("on a simulated host the SSH address is the direct port of a running instance", async (t) => {
+  const world = await testApp(t);
+  const [host, user] = [await world.host({ gpus: 1 }), await world.caller()];
+  const id = await rentAndRun(world, user, host, { runtype: "ssh_direct" });
+  const report = (ports: Record<string, number>) => host.report(host.obedience().map((one) => ({ ...one, ports })));
+  await report({});
+  assert.equal((await show(world, user, id)).ssh_port, 0);
+  await report({ "22/tcp": 40_122 });
+  const record = await show(world, user, id);
+  assert.deepEqual([record.ssh_host, record.ssh_port], [record.public_ipaddr, 40_122]);
+  await setState(world, user, id, "stopped");
+  await host.obey();
+  assert.equal((await show(world, user, id)).ssh_port, 0);
 });

@@ -26,7 +26,7 @@ const Bids = {
 export const Instance = model("Instance", {
   id: Type.Integer(),
   actual_status: NullableText,
-  intended_status: State,
+  intended_status: Type.Union([Type.Literal("running"), Type.Literal("stopped"), Type.Literal("destroyed")]),
   cur_state: State,
   next_state: State,
   status_msg: NullableText,

@@ -10,6 +10,7 @@ import { findPendingHold, isHeldUntilStopped } from "../../money/ledger/for-inst
 import { listDepositBalances, placeHold, releaseHold, type HoldId } from "../../money/ledger/index.ts";
 import { findHold, makeDue, setHold } from "../../money/tabs/index.ts";
 import { listNotes } from "../tasks/index.ts";
+import { listTemplateNames } from "../templates/index.ts";
 import { listFilling } from "../../supply/volumes/for-instances.ts";
 import { scopesOf } from "./cap-scopes.ts";
 import { renewClaim } from "./bids/claim-store.ts";
@@ -23,7 +24,7 @@ import type { LifecycleEvent } from "./lifecycle/rules/lifecycle.ts";
 import { refuseHold } from "./orders/hold-refusal.ts";
 import { holdAmount } from "./rules/pricing.ts";
 import { listProxyPorts } from "./access/proxy-port-store.ts";
-import { listUsage } from "./counting/run-store.ts";
+import { listRunRecords } from "./counting/run-store.ts";
 import { requireOwnInstance } from "./own-spending.ts";
 import { openInstance } from "./settings/encrypted-settings.ts";
 import {
@@ -274,15 +275,19 @@ async function recordsOf(
   if (instances.length === 0) return [];
   const ids = instances.map((instance) => instance.id);
   const machineIds = [...new Set(instances.map((instance) => instance.machineId))];
-  const [machines, maintenances, volumes, proxyPorts, notes, usage, deposits, ranks] = await Promise.all([
+  const [machines, maintenances, volumes, proxyPorts, notes, runs, templateNames, deposits, ranks] = await Promise.all([
     describeMachines(db, machineIds),
     listMaintenances(db, machineIds, now),
     listFilling(db, ids),
     listProxyPorts(db, ids),
     listNotes(db, ids, now),
-    listUsage(
+    listRunRecords(
       db,
       instances.map((instance) => ({ instanceId: instance.id, generation: instance.generation })),
+    ),
+    listTemplateNames(
+      db,
+      instances.flatMap(({ templateHashId }) => templateHashId ?? []),
     ),
     listDepositBalances(
       db,
@@ -304,7 +309,8 @@ async function recordsOf(
       now,
       access,
       note: notes.get(id),
-      usage: usage.get(id),
+      run: runs.get(id),
+      templateName: templateNames.get(instance.templateHashId ?? ""),
       rank: ranks.get(id),
       depositNanos: deposits.get(id),
     };

@@ -9,12 +9,14 @@ import type { Instance } from "./instance.ts";
 import { viewInterruption, viewWaiting } from "./bids/rules/interruption-view.ts";
 import { TRANSITIONS } from "./lifecycle/rules/lifecycle.ts";
 import { deletesAt, endNote, timeRemaining } from "./rentals/rules/rental-end.ts";
-import type { Usage } from "./counting/run-store.ts";
+import type { RunRecord, Usage } from "./counting/run-store.ts";
 import type { OpenedInstance } from "./settings/encrypted-settings.ts";
 import { isReachable, statusOf } from "./rules/status.ts";
 
 const BYTES_PER_MB = 1_000_000;
 const BYTES_PER_GB = 1_000_000_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 
 /** The facts around an instance that its record needs: its machine, its access and the time of reading. */
 type Surroundings = {
@@ -24,8 +26,10 @@ type Surroundings = {
   readonly volumes: readonly Filling[];
   readonly now: Date;
   readonly access: Access;
-  /** The use of its present run, while that runs and its host reports. */
-  readonly usage: Usage | undefined;
+  /** The times of its runs, and the use of the present one. */
+  readonly run: RunRecord | undefined;
+  /** The name of the template that it was rented from; undefined without one. */
+  readonly templateName: string | undefined;
   /** The rest of its deposit; undefined for an instance that is not reserved. */
   readonly depositNanos: bigint | undefined;
   /** The note on its tasks, for the status message. */
@@ -56,6 +60,7 @@ export function viewInstanceKeys(keys: readonly InstanceSshKey[]) {
 export function instanceRecord(instance: OpenedInstance, surroundings: Surroundings) {
   const { machine, volumes, now, access, note, rank } = surroundings;
   const status = statusOf(instance, { isReachable: isReachable(machine, now), now, note, rank });
+  const isRunning = status.actual_status === "running";
   return {
     id: instance.id,
     ...status,
@@ -67,19 +72,20 @@ export function instanceRecord(instance: OpenedInstance, surroundings: Surroundi
     hosting_type: machine.hostingType,
     template_id: instance.templateId ?? null,
     template_hash_id: instance.templateHashId ?? null,
-    template_name: null,
+    template_name: surroundings.templateName ?? null,
     is_bid: instance.isBid,
     is_reserved: instance.discountPpm > 0,
     ...timeFields(instance, now),
+    ...runFields(surroundings.run, { isRunning, now }),
     rentable: false,
     external: false,
     verification: machine.verification,
     ...launchFields(instance),
-    ...proxyFields(instance, machine, access),
-    ...accessFields(instance, machine, status.actual_status === "running"),
+    ...sshFields(instance, machine, { ...access, isRunning }),
+    ...accessFields(instance, machine, isRunning),
     ...gpuFields(instance, machine),
     ...boardFields(instance, machine),
-    ...usageFields(instance, machine, status.actual_status === "running" ? surroundings.usage : undefined),
+    ...usageFields(instance, machine, isRunning ? surroundings.run?.usage : undefined),
     ...priceFields(instance, surroundings),
     interruption: viewInterruption(instance, rank),
     waiting_for: viewWaiting(instance, machine.isConnected, rank),
@@ -95,11 +101,22 @@ function timeFields({ createdAt, endAt, isBid }: Instance, now: Date) {
     end_date: epochSeconds(endAt),
     deletes_at: epochSeconds(deletesAt({ endAt })),
     duration: Math.max(0, epochSeconds(endAt) - epochSeconds(now)),
-    uptime_mins: null,
-    client_run_time: 0,
-    host_run_time: 0,
     time_remaining: isBid ? "" : timeRemaining({ endAt }, now),
     time_remaining_isbid: isBid ? timeRemaining({ endAt }, now) : "",
+  };
+}
+
+/** Uptime up to now, and the hours of all runs as of the last report. */
+function runFields(
+  run: RunRecord | undefined,
+  { isRunning, now }: { readonly isRunning: boolean; readonly now: Date },
+) {
+  const sinceAt = isRunning ? run?.meteredFromAt : undefined;
+  return {
+    uptime_mins:
+      sinceAt === undefined ? null : Math.max(0, Math.floor((now.getTime() - sinceAt.getTime()) / MINUTE_MS)),
+    client_run_time: round(Number(run?.countedMs ?? 0n) / HOUR_MS),
+    host_run_time: round(Number(run?.heardMs ?? 0n) / HOUR_MS),
   };
 }
 
@@ -113,11 +130,19 @@ function launchFields({ launch }: OpenedInstance) {
   };
 }
 
-/** Without a way through the proxy the port is 0: on a simulated host, in entrypoint mode, after the end. */
-function proxyFields({ observed }: Instance, { facts }: MachineDescription, access: Access) {
+/**
+ * Without a way through the proxy, as on a simulated host, host and port are those of the container's port 22. The port
+ * is 0 when there is neither, and after the end.
+ */
+function sshFields(
+  { observed }: Instance,
+  { facts }: MachineDescription,
+  { isRunning, ...access }: Access & { readonly isRunning: boolean },
+) {
+  const direct = isRunning ? observed?.ports["22/tcp"] : undefined;
   return {
     ssh_host: access.proxyPort === undefined ? facts.public_ipaddr : access.proxyHost,
-    ssh_port: access.proxyPort ?? 0,
+    ssh_port: access.proxyPort ?? direct ?? 0,
     ssh_idx: access.proxyPort === undefined ? "0" : "1",
     ssh_host_key: observed?.sshHostKey ?? null,
     jupyter_token: access.jupyterToken,

@@ -6,5 +6,6 @@ export { templateRoutes } from "./routes.ts";
 export type { Runtype } from "./rules/runtype.ts";
 export { decryptLaunch, decryptLaunchIfPossible, encryptLaunch, type EncryptedLaunch } from "./encrypted-launch.ts";
 export { recordTemplateUse, resolveNamedTemplate, resolveTemplateByHash, resolveTemplateById } from "./service.ts";
+export { listTemplateNames } from "./store.ts";
 export { splitShellWords } from "./rules/shell-words.ts";
 export { encryptEarlierTemplates } from "./encryption-store.ts";

@@ -356,6 +356,20 @@ export async function findVersionByHash(
   return row && { ...row, content: decryptContent(row.content, row, encryption) };
 }
 
+/**
+ * The names of the templates of these hashes. A hash is made of the content, so each name is the one that was rented,
+ * also after an edit.
+ */
+export async function listTemplateNames(db: Reader, hashIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (hashIds.length === 0) return new Map();
+  const { rows } = await sql<{ readonly hash_id: string; readonly name: string }>`
+    select distinct on (hash_id) hash_id, content ->> 'name' as name
+    from template_versions
+    where hash_id = any(${[...new Set(hashIds)]}::text[])
+  `.execute(db);
+  return new Map(rows.map((row) => [row.hash_id, row.name]));
+}
+
 /** The present hash of a live template that is the viewer's own or public. */
 export async function findVisibleHash(db: Reader, viewerId: UserId, id: TemplateId): Promise<string | undefined> {
   const row = await db

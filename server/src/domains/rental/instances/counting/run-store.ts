@@ -218,15 +218,46 @@ export async function setChargeEnds(tx: Tx, runs: readonly RunEnd[]): Promise<vo
   `.execute(tx.db);
 }
 
-/** The last use of these runs; runs without a sample are left out. */
-export async function listUsage(db: Reader, runs: readonly RunKey[]): Promise<ReadonlyMap<InstanceId, Usage>> {
-  const { rows } = await sql<{ instance_id: InstanceId; usage: Usage }>`
-    select run.instance_id, run.usage
+/** Times of an instance's runs, and the last use of the present one. */
+export type RunRecord = {
+  /** The beginning of the present run; undefined until its host has reported that it runs. */
+  readonly meteredFromAt: Date | undefined;
+  readonly usage: Usage | undefined;
+  /** Running time of all runs, as counted. */
+  readonly countedMs: bigint;
+  /** Running time of all runs, as the host reported it. */
+  readonly heardMs: bigint;
+};
+
+/** The records of these present runs, each with the sums over all runs of its instance. */
+export async function listRunRecords(db: Reader, runs: readonly RunKey[]): Promise<ReadonlyMap<InstanceId, RunRecord>> {
+  const { rows } = await sql<{
+    readonly instance_id: InstanceId;
+    readonly metered_from_at: Date | null;
+    readonly usage: Usage | null;
+    readonly counted_ms: bigint;
+    readonly heard_ms: bigint;
+  }>`
+    select wanted.instance_id, present.metered_from_at, present.usage, times.counted_ms, times.heard_ms
     from unnest(
-      ${runs.map((run) => run.instanceId)}::integer[], ${runs.map((run) => run.generation)}::integer[]
+      ${integers(runs.map((run) => run.instanceId))}::integer[], ${integers(runs.map((run) => run.generation))}::integer[]
     ) as wanted (instance_id, generation)
-    join instance_runs as run using (instance_id, generation)
-    where run.usage is not null
+    left join instance_runs as present using (instance_id, generation)
+    cross join lateral (
+      select coalesce(sum(run.running_ms), 0)::bigint as counted_ms,
+        coalesce(sum(run.heard_running_ms), 0)::bigint as heard_ms
+      from instance_runs as run where run.instance_id = wanted.instance_id
+    ) as times
   `.execute(db);
-  return new Map(rows.map((row) => [row.instance_id, row.usage]));
+  return new Map(
+    rows.map((row) => [
+      row.instance_id,
+      {
+        meteredFromAt: row.metered_from_at ?? undefined,
+        usage: row.usage ?? undefined,
+        countedMs: row.counted_ms,
+        heardMs: row.heard_ms,
+      },
+    ]),
+  );
 }

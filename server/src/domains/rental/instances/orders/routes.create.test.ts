@@ -226,8 +226,9 @@ test("creating an instance", async (t) => {
     const record = await show(world, user, id);
     assert.deepEqual(
       [record.actual_status, record.intended_status, record.cur_state],
-      ["stopped", "stopped", "stopped"],
+      ["created", "stopped", "stopped"],
     );
+    assert.equal(typeof record.status_msg, "string");
     assert.deepEqual([(await stored(world, id)).leases, (await stored(world, id)).hold], [0, null]);
     assert.equal((await creditOfUser(world, user)).held, held);
   });

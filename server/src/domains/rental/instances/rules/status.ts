@@ -24,7 +24,7 @@ export type ActualStatus =
 
 export type Status = {
   readonly actual_status: ActualStatus;
-  readonly intended_status: "running" | "stopped";
+  readonly intended_status: "running" | "stopped" | "destroyed";
   readonly cur_state: "running" | "stopped";
   readonly next_state: "running" | "stopped";
   readonly status_msg: string | null;
@@ -48,11 +48,12 @@ export function statusOf(instance: Instance, sight: Sight): Status {
   const { phase, desired } = instance;
   const isOutbid = isOutbidNow(instance, sight.rank);
   const isWanted = desired === "running" && !isOutbid;
+  const intent = isWanted ? "running" : "stopped";
   const holds = phase === "starting" || phase === "running" || phase === "yielding" || phase === "stopping";
   const text = scheduleMessage(instance, isOutbid, sight) ?? message(instance, sight.note);
   return {
     actual_status: actualStatus(instance, sight.isReachable, isOutbid),
-    intended_status: isWanted ? "running" : "stopped",
+    intended_status: isOver(instance) ? "destroyed" : intent,
     cur_state: holds ? "running" : "stopped",
     next_state: isWanted && phase !== "yielding" ? "running" : "stopped",
     status_msg: holds ? withProblem(text, instance.deviceProblem) : text,
@@ -91,10 +92,20 @@ function secondsUntil(ms: number, now: Date): number {
   return Math.max(0, Math.ceil((ms - now.getTime()) / 1000));
 }
 
+function isOver({ phase }: Instance): boolean {
+  return phase === "ending" || phase === "ended";
+}
+
+/** True for an instance that was rented stopped and has never been started. */
+function isUntouched({ generation, phaseCause }: Instance): boolean {
+  return generation === 0 && phaseCause === "created";
+}
+
 function actualStatus(instance: Instance, isHostReachable: boolean, isOutbid: boolean): ActualStatus {
   const { phase } = instance;
-  if (phase === "ending" || phase === "ended") return "destroyed";
+  if (isOver(instance)) return "destroyed";
   if (!isHostReachable) return "offline";
+  if (phase === "stopped" && isUntouched(instance)) return "created";
   if (phase === "stopped" || (phase === "scheduled" && isOutbid)) return "stopped";
   if (phase === "scheduled") return instance.generation === 0 ? null : "scheduling";
   const seen = instance.observed?.generation === instance.generation ? instance.observed.state : undefined;
