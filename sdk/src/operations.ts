@@ -2518,6 +2518,10 @@ export type OfferGpuTypesResponse = {
   readonly gpu_types: readonly GpuType[];
 };
 
+export type OfferQueryResponse = {
+  readonly offers: readonly Readonly<Record<string, unknown>>[];
+};
+
 export type OfferSearch = {
   readonly q?: string | Readonly<Record<string, unknown>>;
   readonly type?: string;
@@ -4206,10 +4210,11 @@ export function offerSearch(client: Client, input: OfferSearchInput = {}, option
 export type OfferQueryInput = {
   readonly query?: {
     readonly q?: string;
+    readonly select_cols?: string;
   };
 };
 
-export type OfferQueryAnswer = Offers;
+export type OfferQueryAnswer = OfferQueryResponse;
 
 /** Search offers by a query text or JSON: `GET /api/v0/bundles/` */
 export function offerQuery(client: Client, input: OfferQueryInput = {}, options?: CallOptions): Promise<OfferQueryAnswer> {

@@ -271,3 +271,25 @@ test("searching offers", async (t) => {
     assert.ok((await find({ limit: 100 })).every((offer) => offer["duration"] === 0 && offer["rentable"] === false));
   });
 });
+
+test("a search by address shows the whole market without a limit, with the columns that it names", async (t) => {
+  const world = await testApp(t);
+  for (let count = 0; count < 5; count += 1) await world.host({ gpus: 0 });
+  const single = { disable_bundling: true };
+  const get = (query: Record<string, string>) =>
+    world.call({ url: `/api/v0/bundles/?${new URLSearchParams(query).toString()}` });
+  const posted = await world.call({ method: "POST", url: "/api/v0/bundles/", body: single });
+  assert.equal(posted.body.offers.length, 64);
+  assert.equal((await get({ q: JSON.stringify(single) })).body.offers.length, 80);
+  assert.equal((await get({ q: JSON.stringify({ ...single, limit: 3 }) })).body.offers.length, 3);
+  const [whole] = (await get({ q: JSON.stringify(single), select_cols: '["*"]' })).body.offers;
+  assert.ok(Object.keys(whole).length > 80);
+  const chosen = await get({ select_cols: '["id", "gpu_name", "no_such_column"]' });
+  assert.deepEqual(Object.keys(chosen.body.offers[0]).toSorted(), ["gpu_name", "id"]);
+  for (const columns of ["id", "7", '{"id": true}', "[7]"]) {
+    const refused = await get({ select_cols: columns });
+    assert.deepEqual([refused.status, refused.body.field], [400, "select_cols"], refused.text);
+  }
+  const list = await get({ q: "[]" });
+  assert.deepEqual([list.status, list.body.field], [400, "q"], list.text);
+});

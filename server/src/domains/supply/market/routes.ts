@@ -1,10 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { invalid } from "../../../base/errors.ts";
+import { readJson, shown } from "../../../base/filters/json-input.ts";
 import type { MachineId, UserId } from "../../../base/ids.ts";
 import type { HttpScope } from "../../../http/server.ts";
 import { listGpuNames, listGpuTypes } from "./search/rules/gpu-types.ts";
 import type { OfferTable } from "./offer-table.ts";
-import { GpuTypesBody, NestedSearchBody, OffersBody, SearchBody, SearchQuery } from "./schema.ts";
+import { ChosenOffersBody, GpuTypesBody, NestedSearchBody, OffersBody, SearchBody, SearchQuery } from "./schema.ts";
+import { LIMIT_MAX } from "./search/rules/search-request.ts";
 import { searchText } from "./search/rules/search.ts";
 
 export type MarketPorts = {
@@ -22,11 +25,11 @@ export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: Mar
     request: FastifyRequest,
     reply: FastifyReply,
     query: Readonly<Record<string, unknown>>,
-    chosen?: ReadonlySet<string>,
+    options: Parameters<typeof searchText>[3] = {},
   ) => {
     const { identity } = request;
     const rentedMachines = identity === undefined ? NO_MACHINES : await machinesRentedBy(identity.userId);
-    const found = searchText(offers.index, query, { now: clock.now(), rentedMachines }, chosen);
+    const found = searchText(offers.index, query, { now: clock.now(), rentedMachines }, options);
     // The text is sent as it is: it was written from the columns that the schema describes.
     return reply.type("application/json").send(`{"offers":${found}}`);
   };
@@ -46,10 +49,14 @@ export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: Mar
       schema: {
         summary: "Search offers by a query text or JSON",
         querystring: SearchQuery,
-        response: { 200: OffersBody },
+        response: { 200: ChosenOffersBody },
       },
     },
-    (request, reply) => answer(request, reply, { q: request.query.q ?? "" }),
+    (request, reply) => {
+      const { q, select_cols: columns } = request.query;
+      const options = { chosen: readColumns(columns), limitDefault: LIMIT_MAX };
+      return answer(request, reply, { q: q ?? "" }, options);
+    },
   );
   app.put(
     "/api/v0/search/asks/",
@@ -58,16 +65,27 @@ export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: Mar
       schema: {
         summary: "Search offers, chosen columns",
         body: NestedSearchBody,
-        response: { 200: Type.Object({ offers: Type.Array(Type.Object({}, { additionalProperties: true })) }) },
+        response: { 200: ChosenOffersBody },
       },
     },
     (request, reply) => {
-      const { q = {}, select_cols: columns = ["*"] } = request.body;
-      const chosen = columns.includes("*") ? undefined : new Set(columns);
-      return answer(request, reply, q as Record<string, unknown>, chosen);
+      const { q = {}, select_cols: columns } = request.body;
+      return answer(request, reply, q as Record<string, unknown>, { chosen: readColumns(columns) });
     },
   );
   gpuRoutes(scope, offers);
+}
+
+/**
+ * The columns to write, given as a list or as its JSON; undefined for all of them, which an empty list asks for too. A name that offers do not have is
+ * left out, since clients ask for what their own version knows.
+ */
+function readColumns(selection: unknown): ReadonlySet<string> | undefined {
+  const columns = readJson(selection, "select_cols") ?? ["*"];
+  if (!Array.isArray(columns) || columns.some((column) => typeof column !== "string")) {
+    throw invalid("select_cols", `select_cols must be a list of column names, got ${shown(columns)}`);
+  }
+  return columns.length === 0 || columns.includes("*") ? undefined : new Set<string>(columns);
 }
 
 function gpuRoutes({ app }: HttpScope, offers: OfferTable): void {

@@ -127,6 +127,11 @@ export type OfferRecord = Static<typeof Offer>;
 
 export const OffersBody = model("Offers", { offers: Type.Array(Offer) });
 
+/** Offers with the chosen members only. */
+export const ChosenOffersBody = Type.Object({
+  offers: Type.Array(Type.Object({}, { additionalProperties: true })),
+});
+
 export const GpuTypesBody = Type.Object({
   gpu_types: Type.Array(model("GpuType", { canonical_name: Type.String(), gpu_ram_mb: Type.Integer() })),
 });
@@ -151,4 +156,7 @@ export const NestedSearchBody = Type.Object(
   { select_cols: Type.Optional(Type.Array(Type.String(), { maxItems: 200 })), q: Type.Optional(SearchBody) },
   { additionalProperties: true },
 );
-export const SearchQuery = Type.Object({ q: Type.Optional(Type.String()) }, { additionalProperties: true });
+export const SearchQuery = Type.Object(
+  { q: Type.Optional(Type.String()), select_cols: Type.Optional(Type.String({ maxLength: 8192 })) },
+  { additionalProperties: true },
+);

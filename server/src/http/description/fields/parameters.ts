@@ -82,6 +82,10 @@ const PARAMETERS: FieldWords = {
     "Search: a query text, or the JSON of conditions `{field: {operator: value}}`",
     "gpu_name=RTX_4090 num_gpus>=1",
   ],
+  "api.offer.query select_cols": [
+    "JSON list of the columns to return; all by default, and names that offers do not have are left out",
+    '["id", "gpu_name", "dph_total"]',
+  ],
   select_cols: ["JSON list of the columns to return; all by default", '["id", "label"]'],
   select_filters: ["JSON object of conditions, `{column: {operator: value}}`", '{"id": {"gte": 1}}'],
   "api.billing.charges select_filters": [

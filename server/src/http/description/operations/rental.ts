@@ -12,7 +12,7 @@ export const RENTAL_OPERATIONS: OperationWords = {
   },
   "api.offer.query": {
     description:
-      "Searches the offers by `q`, a query text such as `gpu_name=RTX_4090 num_gpus>=2` or the JSON of conditions. 400 `invalid_request` for a text that cannot be read.",
+      "Searches the offers by `q`, a query text such as `gpu_name=RTX_4090 num_gpus>=2` or the JSON of conditions. Without a `limit` in `q` it returns all offers, 10,000 rows at most. 400 `invalid_request` for a text that cannot be read.",
   },
   "api.offer.search_asks": {
     description:

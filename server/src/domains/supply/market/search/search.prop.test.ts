@@ -169,7 +169,7 @@ test("the joined text is the record that the schema describes, and chosen column
       assert.deepEqual([...offersBody.Errors({ offers })], []);
       const names = Object.keys(OffersBody.properties.offers.items.properties).toSorted();
       for (const offer of offers) assert.deepEqual(Object.keys(offer).toSorted(), names);
-      const chosen = JSON.parse(searchText(index, {}, caller, new Set(columns)));
+      const chosen = JSON.parse(searchText(index, {}, caller, { chosen: new Set(columns) }));
       const pick = (offer: object) =>
         Object.fromEntries(Object.entries(offer).filter(([name]) => columns.includes(name)));
       assert.deepEqual(chosen, offers.map(pick));

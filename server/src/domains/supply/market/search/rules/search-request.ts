@@ -37,7 +37,8 @@ const TYPES: Readonly<Record<string, OfferType>> = {
 
 const KEYS_MAX = 256;
 const LIMIT_DEFAULT = 64;
-const LIMIT_MAX = 10_000;
+/** Rows that one answer has at most. */
+export const LIMIT_MAX = 10_000;
 const STORAGE_GB_DEFAULT = 8;
 const STORAGE_GB_MAX = 1_000_000;
 
@@ -51,11 +52,20 @@ export type SearchRequest = {
   readonly order: readonly SortKey[];
 };
 
+/** Settings of the operation that searches. */
+export type SearchOptions = {
+  /** The limit of a search that names none. */
+  readonly limitDefault?: number;
+};
+
 /**
  * Reads the flat object of the contract, which may repeat all its fields in `q`. Unknown fields are left out; every
  * other mistake is `invalid` and names its field.
  */
-export function readSearch(query: Readonly<Record<string, unknown>>): SearchRequest {
+export function readSearch(
+  query: Readonly<Record<string, unknown>>,
+  { limitDefault = LIMIT_DEFAULT }: SearchOptions = {},
+): SearchRequest {
   const merged = { ...readRawQuery(query["q"], "q"), ...query };
   const keys = Object.keys(merged);
   if (keys.length > KEYS_MAX) {
@@ -76,7 +86,7 @@ export function readSearch(query: Readonly<Record<string, unknown>>): SearchRequ
   return {
     type: readType(merged["type"]),
     storageGb,
-    limit: Math.floor(readNumber("limit", merged["limit"], { fallback: LIMIT_DEFAULT, max: LIMIT_MAX })),
+    limit: Math.floor(readNumber("limit", merged["limit"], { fallback: limitDefault, max: LIMIT_MAX })),
     isBundled: !readFlag("disable_bundling", merged["disable_bundling"]),
     filters: [
       ...parseFilters(conditions, OFFER_COLUMNS, options),

@@ -3,7 +3,7 @@ import type { OfferIndex } from "./offer-index.ts";
 import { writeOffers } from "./offer-text.ts";
 import { rankOffers, type Bundling } from "./ranking.ts";
 import type { OfferRecord } from "../../schema.ts";
-import { readSearch } from "./search-request.ts";
+import { readSearch, type SearchOptions } from "./search-request.ts";
 import { selectOffers } from "./selection.ts";
 
 /** Caller and time of a search. */
@@ -17,9 +17,9 @@ export function searchText(
   index: OfferIndex,
   query: Readonly<Record<string, unknown>>,
   caller: SearchCaller,
-  chosen?: ReadonlySet<string>,
+  { chosen, ...options }: SearchOptions & { readonly chosen?: ReadonlySet<string> | undefined } = {},
 ): string {
-  const { ranked, context, isBundled } = find(index, query, caller);
+  const { ranked, context, isBundled } = find(index, query, { ...caller, options });
   return writeOffers(index, ranked, { context, isBundled, chosen });
 }
 
@@ -32,8 +32,12 @@ export function searchOffers(
   return JSON.parse(searchText(index, query, caller)) as readonly OfferRecord[];
 }
 
-function find(index: OfferIndex, query: Readonly<Record<string, unknown>>, caller: SearchCaller) {
-  const { filters, order, limit, isBundled, type, storageGb } = readSearch(query);
+function find(
+  index: OfferIndex,
+  query: Readonly<Record<string, unknown>>,
+  { options, ...caller }: SearchCaller & { readonly options: SearchOptions },
+) {
+  const { filters, order, limit, isBundled, type, storageGb } = readSearch(query, options);
   const context: OfferContext = { now: caller.now, rentedMachines: caller.rentedMachines, type, storageGb };
   const columnOf = bindColumns(index, context);
   const selection = selectOffers(index, filters, columnOf);
