@@ -60,9 +60,20 @@ test("text that holds a number or a boolean is cast to the column's type", () =>
   assert.deepEqual(idsOf({ since: { lte: "1000.5" } }), [1]);
 });
 
-test("one value stands for a list of one", () => {
-  assert.deepEqual(idsOf({ gpu_name: { in: "RTX 4090" } }), [1]);
-  assert.deepEqual(idsOf({ id: { notin: 1 } }), [2, 3]);
+test("one value stands for a list of one in a search of offers, and is refused in all others", () => {
+  assert.deepEqual(idsOf({ gpu_name: { in: "RTX 4090" } }, lenient), [1]);
+  assert.deepEqual(idsOf({ id: { notin: 1 } }, lenient), [2, 3]);
+  for (const [field, operator, value] of [
+    ["gpu_name", "in", "RTX 4090"],
+    ["id", "notin", 1],
+    ["verified", "in", true],
+    ["price", "in", null],
+    ["id", "in", { 0: 1 }],
+  ] as const) {
+    const { extra, publicMessage } = refusal(() => parseFilters({ [field]: { [operator]: value } }, columns, strict));
+    assert.equal(extra["field"], `select_filters.${field}.${operator}`);
+    assert.match(publicMessage, /expected a list, each value/);
+  }
 });
 
 test("an empty list matches nothing, its opposite everything", () => {

@@ -20,6 +20,8 @@ export type FilterOptions = {
   readonly casting: Casting;
   /** True when `{"eq": "any"}` leaves the field unconstrained (offers); false when "any" is a text like all others. */
   readonly isAnyUnconstrained: boolean;
+  /** True when a single value after `in` and `notin` stands for a list of one, as clients of offers send. */
+  readonly isOneValueAList: boolean;
   /** Other names of columns. The conditions carry the column's own name. */
   readonly aliases?: Readonly<Record<string, string>>;
 };
@@ -29,6 +31,7 @@ export const STRICT_FILTERS = {
   unknownFields: "refuse",
   casting: "strict",
   isAnyUnconstrained: false,
+  isOneValueAList: false,
 } as const satisfies Omit<FilterOptions, "source">;
 
 /** Filters of a search. Unknown fields do not fail it, since clients send the fields of their own version. */
@@ -36,6 +39,7 @@ export const LENIENT_FILTERS = {
   unknownFields: "ignore",
   casting: "loose",
   isAnyUnconstrained: true,
+  isOneValueAList: true,
 } as const satisfies Omit<FilterOptions, "source">;
 
 const FIELDS_MAX = 64;
@@ -95,10 +99,13 @@ function parseField(field: Field, conditions: unknown): readonly Filter[] {
       return [{ kind: "compare", column: name, operator, value: parseScalar(field, operator, value) }];
     }
     if (isMembership(operator)) {
-      const list = Array.isArray(value) ? value : [value];
-      if (list.length > LIST_VALUES_MAX) {
-        throw invalid(`${path}.${operator}`, `${path}.${operator} lists more than ${LIST_VALUES_MAX} values`);
+      const spelled = `${path}.${operator}`;
+      if (!Array.isArray(value) && !field.options.isOneValueAList) {
+        const wanted = `a list, each value ${describeType(field.column.type)}`;
+        throw invalid(spelled, `${spelled}: expected ${wanted}, got ${shown(value)}`);
       }
+      const list = Array.isArray(value) ? value : [value];
+      if (list.length > LIST_VALUES_MAX) throw invalid(spelled, `${spelled} lists more than ${LIST_VALUES_MAX} values`);
       const values = list.map((item: unknown) => parseScalar(field, operator, item));
       return [{ kind: "member", column: name, operator, values }];
     }

@@ -247,7 +247,7 @@ test("listing instances", async (t) => {
     assert.equal(await count({ label: { eq: "blue" } }), (await page()).body.label_counts.blue);
     assert.equal(await count({ label: { in: [null, "red"] } }), ids.length - (await count({ label: { eq: "blue" } })));
     assert.equal(await count({ label: { in: [null] } }), (await page()).body.label_counts[""]);
-    assert.equal(await count({ actual_status: { eq: "running" }, gpu_name: { in: "RTX 4090" } }), 14);
+    assert.equal(await count({ actual_status: { eq: "running" }, gpu_name: { in: ["RTX 4090"] } }), 14);
     assert.equal(await count({ id: { gte: ids[10], lt: ids[12] } }), 2);
     assert.equal(await count({ verification: { neq: "verified" } }), 0);
   });

@@ -118,6 +118,8 @@ test("every wrong search is refused by name", async (t) => {
     [{ select_filters: { name: { like: "x" } } }, /select_filters\.name\.like: unknown operator/],
     [{ select_filters: { id: { eq: "abc" } } }, /select_filters\.id\.eq: expected one value, an integer/],
     [{ select_filters: { use_ssh: { eq: "perhaps" } } }, /select_filters\.use_ssh\.eq/],
+    [{ select_filters: { name: { in: "x" } } }, /select_filters\.name\.in: expected a list, each value a text/],
+    [{ select_filters: { id: { notin: 7 } } }, /select_filters\.id\.notin: expected a list/],
     [{ select_filters: { name: "x" } }, /select_filters\.name must be an object/],
     [{ select_filters: { name: { eq: "a\0" } } }, /select_filters/],
     [{ select_cols: '"id"' }, /select_cols/],
