@@ -70,6 +70,11 @@ export function rateLimited(thresholdSeconds: number, retryAfterMs: number): App
 
 function fromFramework(error: FastifyError): AppError | undefined {
   const first = error.validation?.[0];
+/** The refusal of a body that is no JSON by its own content type. */
+export function unsupportedMediaType(): AppError {
+  return new AppError("unsupported_media", "unsupported_media_type", "Send Content-Type: application/json.");
+}
+
   if (first) {
     const [missing]: unknown[] = [first.params["requiredProperties"]].flat();
     const pathParts = first.instancePath.split("/").filter((part) => part !== "");
@@ -81,7 +86,7 @@ function fromFramework(error: FastifyError): AppError | undefined {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return new AppError("too_large", "payload_too_large", "The request body is larger than 1 MB.");
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
-      return new AppError("unsupported_media", "unsupported_media_type", "Send Content-Type: application/json.");
+      return unsupportedMediaType();
     default:
       break;
   }

@@ -240,6 +240,26 @@ test("the request after the burst is 429 with the contract's body and how long t
   assert.equal((await create(secret)).status, 200);
   assert.equal((await create(secret)).status, 200);
   const refused = await create(secret);
+test("a body without a content type is read as JSON", async () => {
+  const put = (payload: string) =>
+    http.scope.app.inject({
+      method: "PUT",
+      url: "/api/v0/things/",
+      headers: { authorization: `Bearer ${secret}`, "content-length": String(payload.length) },
+      payload,
+    });
+  const answer = await put('{"size":2}');
+  assert.deepEqual([answer.statusCode, answer.json()], [200, { body: { size: 2 } }]);
+  for (const [text, status, code] of [
+    ["size=2", 400, "invalid_request"],
+    ['{"size":"two"}', 400, "invalid_args"],
+    [`{"a":"${"x".repeat(1_048_577)}"}`, 413, "payload_too_large"],
+  ] as const) {
+    const refused = await put(text);
+    assert.deepEqual([refused.statusCode, refused.json().error], [status, code]);
+  }
+});
+
   assert.equal(refused.status, 429);
   assert.equal(refused.headers["retry-after"], "2");
   assert.deepEqual(refused.body, {

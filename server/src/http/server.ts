@@ -20,7 +20,7 @@ import { BodyWatch, type BodyClass } from "./body-watch.ts";
 import { CONNECTIONS_PER_ADDRESS, limitConnections } from "./connection-limit.ts";
 import { answerClientError, answerExpectations } from "./early-errors.ts";
 import { describeDocument } from "./description/document.ts";
-import { ErrorBody, RateLimitBody, rateLimited, sendError } from "./error-response.ts";
+import { ErrorBody, RateLimitBody, rateLimited, sendError, unsupportedMediaType } from "./error-response.ts";
 import { once, type Repeatable } from "../db/idempotency.ts";
 import { repeatableOf } from "./idempotency.ts";
 import { RateLimiter, type Limits } from "./rate-limit.ts";
@@ -263,14 +263,26 @@ function malformedJson({ malformedJson: own }: FastifyContextConfig, cause: Erro
   return new AppError("malformed_command", "invalid_args", "Invalid json_body", { cause });
 }
 
-/** JSON only; an absent body is an empty object, since many clients send none with PUT and DELETE. */
+type BodyDone = (error: Error | null, body?: unknown) => void;
+
+/**
+ * JSON only; an absent body is an empty object, since many clients send none with PUT and DELETE. A body without a
+ * content type is read as JSON, too. What is sent to a path without a route does not matter.
+ */
 function acceptJson(app: App): void {
   app.removeAllContentTypeParsers();
   const parse = app.getDefaultJsonParser("error", "error");
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
-    if (body === "" || body === "null") return done(null, {});
-    void parse(request, String(body), (error, value) => {
+  const read = (request: FastifyRequest, body: string, done: BodyDone) => {
+    if (request.is404 || body === "" || body === "null") return done(null, {});
+    void parse(request, body, (error, value) => {
       if (error) done(malformedJson(request.routeOptions.config, error));
+  };
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) =>
+    read(request, String(body), done),
+  );
+  app.addContentTypeParser("*", { parseAs: "string" }, (request, body, done) => {
+    if (request.is404 || request.headers["content-type"] === undefined) return read(request, String(body), done);
+    done(unsupportedMediaType());
       else done(null, value);
     });
   });

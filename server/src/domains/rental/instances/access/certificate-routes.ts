@@ -18,6 +18,7 @@ export function certificateRoutes({ app, database, clock }: HttpScope, ports: Ce
   );
   // A scope of its own, because the body is a text under any content type.
   void app.register(async (scope) => {
+    scope.removeContentTypeParser("*");
     scope.addContentTypeParser("*", { parseAs: "string", bodyLimit: REQUEST_BYTES_MAX }, (_request, body, done) =>
       done(null, body),
     );
