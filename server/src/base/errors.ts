@@ -5,6 +5,8 @@ export type ErrorKind =
   | "unauthenticated"
   | "forbidden"
   | "not_found"
+  /** A path that exists, with a method that it does not have; `allowed` lists those that it has. */
+  | "wrong_method"
   | "gone"
   | "conflict"
   /** A well-formed request that contradicts what is there, where the published status is 422. */

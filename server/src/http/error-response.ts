@@ -37,6 +37,8 @@ function statusOf(kind: ErrorKind): number {
       return 403;
     case "not_found":
       return 404;
+    case "wrong_method":
+      return 405;
     case "conflict":
       return 409;
     case "gone":
@@ -68,13 +70,13 @@ export function rateLimited(thresholdSeconds: number, retryAfterMs: number): App
   return new AppError("rate_limited", "rate_limited", detail, { extra: { detail, retry_after_ms: retryAfterMs } });
 }
 
-function fromFramework(error: FastifyError): AppError | undefined {
-  const first = error.validation?.[0];
 /** The refusal of a body that is no JSON by its own content type. */
 export function unsupportedMediaType(): AppError {
   return new AppError("unsupported_media", "unsupported_media_type", "Send Content-Type: application/json.");
 }
 
+function fromFramework(error: FastifyError): AppError | undefined {
+  const first = error.validation?.[0];
   if (first) {
     const [missing]: unknown[] = [first.params["requiredProperties"]].flat();
     const pathParts = first.instancePath.split("/").filter((part) => part !== "");
@@ -129,6 +131,8 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   }
   if (failure.closesConnection) void reply.header("connection", "close");
   if (failure.kind === "unavailable") void reply.header("retry-after", RETRY_AFTER_SECONDS);
+  const { allowed } = failure.extra;
+  if (failure.kind === "wrong_method" && Array.isArray(allowed)) void reply.header("allow", allowed.join(", "));
   if (failure.kind === "rate_limited") {
     const { retry_after_ms: retryAfterMs, ...extra } = failure.extra;
     void reply.header("retry-after", Math.max(1, Math.ceil(Number(retryAfterMs) / 1000)));

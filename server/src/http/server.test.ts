@@ -106,8 +106,25 @@ test("a path that does not exist is not found, with or without a key, and says n
   assertFailure(await http.call({ url: "/api/v0/nothing/?api_key=berth_x" }), 404, "not_found");
   const { text } = await http.call({ url: "/api/v0/nothing/?api_key=berth_x", secret });
   assert.ok(!text.includes("berth_x"));
-  assertFailure(await http.call({ method: "DELETE", url: "/api/v0/things/7/", secret }), 404, "not_found");
-  assertFailure(await http.call({ method: "OPTIONS", url: "/api/v0/things/7/", secret }), 404, "not_found");
+});
+
+test("a known path with a method that it does not have is 405 and names those that it has, for any body", async () => {
+  for (const method of ["DELETE", "OPTIONS", "PUT"] as const) {
+    for (const url of ["/api/v0/things/7/", "/api/v0/things/7", "//api/v0/things//7/?api_key=berth_x"]) {
+      const answer = await http.call({ method, url, secret });
+      assertFailure(answer, 405, "method_not_allowed");
+      assert.equal(answer.headers["allow"], "GET, HEAD");
+      assert.deepEqual(answer.body.allowed, ["GET", "HEAD"]);
+      assert.ok(!answer.text.includes("berth_x"));
+    }
+  }
+  const put = { method: "PUT", url: "/api/v0/things/7/", text: "size=1" } as const;
+  assertFailure(await http.call(put), 405, "method_not_allowed");
+  assertFailure(await http.call({ ...put, headers: { "content-type": "text/plain" } }), 405, "method_not_allowed");
+  const several = await http.call({ url: "/api/v0/things/", secret });
+  assertFailure(several, 405, "method_not_allowed");
+  assert.equal(several.headers["allow"], "POST, PUT");
+  assertFailure(await http.call({ ...put, url: "/api/v0/things/7/8/" }), 404, "not_found");
 });
 
 test("a path that cannot be decoded is refused like any other bad request", async () => {
@@ -223,23 +240,6 @@ test("a body over 1 MB is 413 and one of another type is 415", async () => {
   assert.equal((await put("{}", "application/json; charset=utf-8")).status, 200);
 });
 
-test("a defect of ours says nothing to the caller and everything to the log", async () => {
-  const answer = await http.call({ url: "/api/v0/broken/?api_key=hidden", secret });
-  assertFailure(answer, 500, "internal_error");
-  assert.ok(!answer.text.includes("hunter2"));
-  const line = http.logged.find((logged) => logged.includes("hunter2")) ?? "";
-  assert.ok(line.includes(answer.body.request_id) && line.includes('"path":"/api/v0/broken/"'));
-  assert.ok(!http.logged.join("").includes(secret) && !http.logged.join("").includes("hidden"));
-});
-
-test("the request after the burst is 429 with the contract's body and how long to wait, per key and operation", async () => {
-  const clock = new ManualClock();
-  const limits = { ...NO_LIMITS, keys: { perSecond: 0.5, burst: 2 } };
-  const limited = await testHttp(database, exampleRoutes, { clock, limits });
-  const create = (as: string) => limited.call({ method: "POST", url: "/api/v0/things/", secret: as });
-  assert.equal((await create(secret)).status, 200);
-  assert.equal((await create(secret)).status, 200);
-  const refused = await create(secret);
 test("a body without a content type is read as JSON", async () => {
   const put = (payload: string) =>
     http.scope.app.inject({
@@ -260,6 +260,23 @@ test("a body without a content type is read as JSON", async () => {
   }
 });
 
+test("a defect of ours says nothing to the caller and everything to the log", async () => {
+  const answer = await http.call({ url: "/api/v0/broken/?api_key=hidden", secret });
+  assertFailure(answer, 500, "internal_error");
+  assert.ok(!answer.text.includes("hunter2"));
+  const line = http.logged.find((logged) => logged.includes("hunter2")) ?? "";
+  assert.ok(line.includes(answer.body.request_id) && line.includes('"path":"/api/v0/broken/"'));
+  assert.ok(!http.logged.join("").includes(secret) && !http.logged.join("").includes("hidden"));
+});
+
+test("the request after the burst is 429 with the contract's body and how long to wait, per key and operation", async () => {
+  const clock = new ManualClock();
+  const limits = { ...NO_LIMITS, keys: { perSecond: 0.5, burst: 2 } };
+  const limited = await testHttp(database, exampleRoutes, { clock, limits });
+  const create = (as: string) => limited.call({ method: "POST", url: "/api/v0/things/", secret: as });
+  assert.equal((await create(secret)).status, 200);
+  assert.equal((await create(secret)).status, 200);
+  const refused = await create(secret);
   assert.equal(refused.status, 429);
   assert.equal(refused.headers["retry-after"], "2");
   assert.deepEqual(refused.body, {

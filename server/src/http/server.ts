@@ -23,6 +23,7 @@ import { describeDocument } from "./description/document.ts";
 import { ErrorBody, RateLimitBody, rateLimited, sendError, unsupportedMediaType } from "./error-response.ts";
 import { once, type Repeatable } from "../db/idempotency.ts";
 import { repeatableOf } from "./idempotency.ts";
+import { refuseUnknownRoutes } from "./known-paths.ts";
 import { RateLimiter, type Limits } from "./rate-limit.ts";
 import { sanitize, sanitizeQuery } from "./sanitize.ts";
 import { serializerOf } from "./serialize.ts";
@@ -136,6 +137,7 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
   });
   admitCallers(app, authenticator(dependencies), watchBodies(app, clock));
   shapeAnswers(app, log);
+  refuseUnknownRoutes(app, log);
   watchAnswers(app, clock);
 
   const repeatable = (request: FastifyRequest) => repeatableOf(request, presentedSecret(request) ?? "");
@@ -174,10 +176,6 @@ function shapeAnswers(app: App, log: Log): void {
     return payload;
   });
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split("?")[0];
-    sendError(new AppError("not_found", "not_found", `There is no ${request.method} ${path}.`), request, reply, log);
-  });
 }
 
 /** A page of ours without scripts: its own style, and nothing from elsewhere. */
@@ -276,6 +274,8 @@ function acceptJson(app: App): void {
     if (request.is404 || body === "" || body === "null") return done(null, {});
     void parse(request, body, (error, value) => {
       if (error) done(malformedJson(request.routeOptions.config, error));
+      else done(null, value);
+    });
   };
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) =>
     read(request, String(body), done),
@@ -283,8 +283,6 @@ function acceptJson(app: App): void {
   app.addContentTypeParser("*", { parseAs: "string" }, (request, body, done) => {
     if (request.is404 || request.headers["content-type"] === undefined) return read(request, String(body), done);
     done(unsupportedMediaType());
-      else done(null, value);
-    });
   });
   app.addHook("preValidation", async (request) => {
     request.body ??= {};

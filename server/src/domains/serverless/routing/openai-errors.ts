@@ -47,5 +47,6 @@ export async function explainAbsent(request: FastifyRequest, reply: FastifyReply
   const path = request.url.replace(/\?.*$/s, "").replace(/\/+$/, "");
   if (!ABSENT.test(path)) return payload;
   const message = `There is no ${request.method} ${path}: endpoints answer POST to /v1/chat/completions and /v1/completions.`;
-  return openAiError(reply.statusCode, { message, code: "not_found" });
+  const { error: code } = asParameters(payload);
+  return openAiError(reply.statusCode, { message, code: typeof code === "string" ? code : "not_found" });
 }

@@ -129,6 +129,7 @@ test("refusals are in OpenAI's form: keys, names, fields, paths", async (t) => {
     [400, "invalid_args", "prompt", await ask({}, path.replace("chat/", ""))],
     [404, "not_found", null, await ask({ input: "a" }, path.replace("chat/completions", "embeddings"))],
     [404, "not_found", null, await ask({}, `/x/images/generations`)],
+    [405, "method_not_allowed", null, await app.call({ url: path, secret: owner.secret })],
     [404, "not_found", null, await app.call({ url: "/x/v1/models", secret: owner.secret })],
   ];
   for (const [status, code, param, answer] of refusals) {
