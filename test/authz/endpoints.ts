@@ -221,6 +221,18 @@ const cancelCopy = (path: string): Row =>
   onObject("instance_write", "dst_id", instanceId, (id) => at(path, { dst_id: id }));
 
 /** The result of a host's task. Its owner may share the address, which needs no key. */
+const confirmEmail = (path: string): Row => ({
+  needs: "user_write",
+  call: async (world) => at(path, { token: await anEmailToken(world, world.owner) }),
+  aims: async (world) => ({
+    token: {
+      own: at(path, { token: await anEmailToken(world, world.owner) }),
+      foreign: at(path, { token: await anEmailToken(world, world.stranger) }),
+      absent: at(path, { token: "of-nobody" }),
+    },
+  }),
+});
+
 const readResult: Row = {
   needs: "public",
   call: async (world) => {
@@ -306,17 +318,9 @@ export const endpoints = {
     call: () => at("/api/v0/admin/users/", { email: `${randomUUID()}@example.com` }),
   },
   "POST /api/v0/users/me/email/proof/": plain("user_write", "/api/v0/users/me/email/proof/", {}),
-  "POST /api/v0/users/me/email/confirm/": {
-    needs: "user_write",
-    call: async (world) => at("/api/v0/users/me/email/confirm/", { token: await anEmailToken(world, world.owner) }),
-    aims: async (world) => ({
-      token: {
-        own: at("/api/v0/users/me/email/confirm/", { token: await anEmailToken(world, world.owner) }),
-        foreign: at("/api/v0/users/me/email/confirm/", { token: await anEmailToken(world, world.stranger) }),
-        absent: at("/api/v0/users/me/email/confirm/", { token: "of-nobody" }),
-      },
-    }),
-  },
+  "POST /api/v0/users/current/email/proof/": plain("user_write", "/api/v0/users/current/email/proof/", {}),
+  "POST /api/v0/users/me/email/confirm/": confirmEmail("/api/v0/users/me/email/confirm/"),
+  "POST /api/v0/users/current/email/confirm/": confirmEmail("/api/v0/users/current/email/confirm/"),
   "POST /api/v0/admin/users/{user_id}/prove_email/": {
     needs: "admin",
     call: ({ stranger }) => at(`/api/v0/admin/users/${stranger.id}/prove_email/`, { email: stranger.email }),

@@ -95,7 +95,7 @@ const PATH_WORDS: Readonly<Record<string, Words>> = {
   name: ["Name or identifier of the role; to change one, its id", "trainer"],
   number: ["Number of the document", "2026-000007"],
   token: ["Token of the invitation", "i_2f81"],
-  user_id: ["Id of the account, or `me`", "me"],
+  user_id: ["Id of the account, or `me` or `current`", "me"],
 };
 
 /** The sentence and example of a part of a path. Ids that the schema takes as text are texts in the example, too. */

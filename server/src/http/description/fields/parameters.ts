@@ -99,7 +99,7 @@ const PARAMETERS: FieldWords = {
   state: ["Only payouts in this state", "pending"],
   type: ["Volumes to return; both kinds by default", "local_volume"],
   unread: ["True for notifications that are not read only", true],
-  user_id: ["Id of the account, or `me`, which is the default", "me"],
+  user_id: ["Id of the account, or `me` or `current`; `me` by default", "me"],
   verified: VERIFIED,
 };
 

@@ -34,11 +34,11 @@ export async function requireUser(db: Reader, id: UserId): Promise<User> {
 }
 
 /**
- * The user that a path such as `/users/{user_id}/…` means: `me` or the caller's own id. Any other id is forbidden,
- * whether that user exists or not, except to an administrator.
+ * The user that a path such as `/users/{user_id}/…` means: `me`, `current`, or the caller's own id. Any other id is
+ * forbidden, whether that user exists or not, except to an administrator.
  */
 export async function resolveUserId(db: Reader, identity: Identity, text: string): Promise<UserId> {
-  if (text === "me" || text === String(identity.userId)) return identity.userId;
+  if (text === "me" || text === "current" || text === String(identity.userId)) return identity.userId;
   if (!isUnscopedAdmin(identity)) throw forbidden("You may read only your own account.");
   const id = parseId<UserId>(text);
   const user = id === undefined ? undefined : await findUser(db, id);
