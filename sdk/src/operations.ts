@@ -5634,7 +5634,7 @@ export type TeamUpdateRoleInput = {
   readonly body?: TeamUpdateRoleRequest;
 };
 
-export type TeamUpdateRoleAnswer = string;
+export type TeamUpdateRoleAnswer = Message;
 
 /** Change a role, by its number: `PUT /api/v0/team/roles/{name}/` */
 export function teamUpdateRole(client: Client, input: TeamUpdateRoleInput, options?: CallOptions): Promise<TeamUpdateRoleAnswer> {

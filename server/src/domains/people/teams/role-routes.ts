@@ -5,8 +5,8 @@ import { requireOwnTeam } from "./authority.ts";
 import { changeRole, createRole, findNamedRole, removeRole } from "./role-service.ts";
 import { TEAM_TAGS } from "./tags.ts";
 import {
-  ChangeRoleResponse,
   CreateRoleResponse,
+  MessageResponse,
   RoleBody,
   RoleParams,
   RoleRecord,
@@ -81,19 +81,16 @@ function changeRoles({ app, mutate }: HttpScope, { identities }: TeamMeans): voi
         summary: "Change a role, by its number",
         params: RoleParams,
         body: RoleBody,
-        response: { 200: ChangeRoleResponse },
+        response: { 200: MessageResponse },
       },
     },
-    async (request, reply) => {
-      const answer = await mutate(request, async (tx) => {
+    (request) =>
+      mutate(request, async (tx) => {
         const { name, permissions } = request.body;
         const id = parseId<TeamRoleId>(request.params.name);
         const role = await changeRole(tx, callerOf(request), { id, name, permissions }, identities);
-        return `Successfully Updated Team Role For ${role.name}`;
-      });
-      // The contract's answer is a JSON string, which the framework would send as plain text.
-      return reply.type("application/json").serializer(JSON.stringify).send(answer);
-    },
+        return { success: true as const, msg: `Successfully Updated Team Role For ${role.name}` };
+      }),
   );
 
   app.delete(

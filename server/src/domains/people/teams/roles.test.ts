@@ -33,7 +33,7 @@ describe("roles of teams", () => {
       const permissions = { api: { misc: {} } };
       const changed = await ask(app, team.secret, "PUT", `/team/roles/${made.id}/`, { name: "other", permissions });
       assert.equal(changed.status, 200, changed.text);
-      assert.equal(changed.text, '"Successfully Updated Team Role For other"');
+      assert.deepEqual(changed.body, { success: true, msg: "Successfully Updated Team Role For other" });
       assert.equal(changed.headers["content-type"], "application/json");
       const full = await done(app, team.secret, "GET", "/team/roles-full/");
       assert.ok(full.every(({ identifier }: { identifier: string }) => identifier !== "owner"));

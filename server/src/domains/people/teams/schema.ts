@@ -118,4 +118,3 @@ export const RoleRecord = model("TeamRole", {
   permissions: Permissions,
 });
 export const RolesResponse = Type.Array(RoleRecord);
-export const ChangeRoleResponse = Text;

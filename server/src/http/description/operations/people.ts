@@ -149,7 +149,7 @@ export const PEOPLE_OPERATIONS: OperationWords = {
     description:
       "Changes name or permissions of a role, which the path names by its id. 403 `forbidden` for a default role, 400 `invalid_permissions`.",
     request: { permissions: PERMISSIONS },
-    response: "Successfully Updated Team Role For trainer",
+    response: { success: true, msg: "Successfully Updated Team Role For trainer" },
   },
   "api.team.delete_role": {
     description:
