@@ -2514,7 +2514,7 @@ create table volumes (
   constraint volumes_check1 CHECK (((network_disk_id IS NULL) = (network_volume_offer_id IS NULL))),
   constraint volumes_check2 CHECK (((machine_id IS NULL) <> (network_disk_id IS NULL))),
   constraint volumes_deleted_on_demand CHECK (((deleted_at IS NULL) OR (deleting_at IS NOT NULL))),
-  constraint volumes_name_check CHECK ((name ~ '^[A-Za-z0-9_]{0,64}$'::text)),
+  constraint volumes_name_check CHECK ((name ~ '^([A-Za-z0-9_][A-Za-z0-9_-]{0,63})?$'::text)),
   constraint volumes_price_nanos_per_gb_month_check CHECK ((price_nanos_per_gb_month >= 0)),
   constraint volumes_size_bytes_check CHECK ((size_bytes > 0)),
   constraint volumes_used_bytes_check CHECK ((used_bytes >= 0))

@@ -32,7 +32,7 @@ function declareRenting(volume: Command): void {
   serverCommand(volume, "rent", "rent a volume")
     .argument("<offer id>", "from `berth volume search`", parseId)
     .option("--size <gb>", "size in GB; 15 when left out", parseAmount)
-    .option("--name <text>", "name: letters, digits and _")
+    .option("--name <text>", "name: letters, digits, _ and -")
     .option("--network", "the offer is one of `berth volume search --network`")
     .action(async (id, options) => (await import("../commands/volume/rent.ts")).rentVolume(id, options));
   serverCommand(volume, "list", "list your volumes").action(async (options) =>

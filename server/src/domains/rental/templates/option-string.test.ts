@@ -16,14 +16,18 @@ const refusal = (input: unknown): string => {
 };
 
 test("variables, ports, host name, volume and network become entries in their order", () => {
-  assert.deepEqual(read("-e TZ=UTC -p 8081:8081 -p 8082:8082/udp -h node-1 -v V.881:/mnt/data -n my-overlay"), [
-    ["TZ", "UTC"],
-    ["-p 8081:8081", "1"],
-    ["-p 8082:8082/udp", "1"],
-    ["-h", "node-1"],
-    ["-v V.881:/mnt/data", "1"],
-    ["-n my-overlay", "1"],
-  ]);
+  assert.deepEqual(
+    read("-e TZ=UTC -p 8081:8081 -p 8082:8082/udp -h node-1 -v V.881:/mnt/data -v V.my-data:/x -n my-net"),
+    [
+      ["TZ", "UTC"],
+      ["-p 8081:8081", "1"],
+      ["-p 8082:8082/udp", "1"],
+      ["-h", "node-1"],
+      ["-v V.881:/mnt/data", "1"],
+      ["-v V.my-data:/x", "1"],
+      ["-n my-net", "1"],
+    ],
+  );
 });
 
 test("the object form says the same as the string form", () => {
@@ -84,7 +88,7 @@ test("malformed values and unknown options are skipped silently", () => {
     "-p 0:80 -p 80:0 -p 80:66000 -p 80:65536 -p 80:69999 -p 1234567:1 -p 1:1000000",
     "-p 80:80/sctp -p : -p tcp -p 1:2:3 -p 80:80/",
     "-h -dash -h a..! -h " + "x".repeat(64),
-    "-v /host:/container -v V.1 -v V.1:mnt -v V.1:/ -v V.1:/a/../b -v V.1:/mnt:ro -v V.a-b:/mnt -v V.1:/proc/x",
+    "-v /host:/container -v V.1 -v V.1:mnt -v V.1:/ -v V.1:/a/../b -v V.1:/mnt:ro -v V.-a:/mnt -v V.1:/proc/x",
     "-n Upper -n a_b",
     "--gpus all --ipc=host --shm-size=32gb --privileged --device=/dev/sda --cap-add SYS_ADMIN --network host",
     "--env A=1 --volume /:/host --publish 80:80",

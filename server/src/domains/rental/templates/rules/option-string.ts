@@ -162,7 +162,7 @@ const HOSTNAME = /^(?=.{1,63}$)[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
 const NETWORK = /^[a-z0-9-]+$/;
 const VARIABLE_NAME = /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/;
 const PORT = /^(?:(\d{1,6}):)?(\d{1,6})(?:\/(tcp|udp))?$/;
-const VOLUME = /^V\.([A-Za-z0-9_.]+):(\/[A-Za-z0-9:._/]+)$/;
+const VOLUME = /^V\.([A-Za-z0-9_.][A-Za-z0-9_.-]*):(\/[A-Za-z0-9:._/]+)$/;
 
 function readVariable(name: string, value: string): OptionEntry | undefined {
   return VARIABLE_NAME.test(name) ? { kind: "env", name, value } : undefined;

@@ -71,10 +71,10 @@ test("a listing past its end is not renewed without a new end", () => {
   assert.deepEqual(renewed.endAt, new Date(now.getTime() + 60_000));
 });
 
-test("a volume's name is letters, digits and _, or none", () => {
+test("a volume's name is letters, digits, _ and -, does not look like an option, or is none", () => {
   assert.equal(readVolumeName(undefined, "name"), "");
-  assert.equal(readVolumeName("Models_1", "name"), "Models_1");
-  for (const name of ["a b", "a-b", "../a", "é", "a".repeat(65), "a\n"]) {
+  for (const name of ["Models_1", "my-models-2", "a-", "_-"]) assert.equal(readVolumeName(name, "name"), name);
+  for (const name of ["a b", "-a", "--force", "a.b", "../a", "é", "a".repeat(65), "a\n"]) {
     assert.throws(() => readVolumeName(name, "name"), { extra: { field: "name" } });
   }
 });

@@ -177,11 +177,13 @@ export function refuseImmense(sizeBytes: bigint, priceNanosPerGbMonth: Nanos, fi
   throw invalid(field, `${field}: ${toGb(sizeBytes)} GB are wanted; at ${price} it may be ${most} GB at most`);
 }
 
-const VOLUME_NAME = /^[A-Za-z0-9_]{1,64}$/;
+/** Without `-` in front, so that no command line takes a name for an option. */
+const VOLUME_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 /** A volume's stored name: empty when the request gave none. */
 export function readVolumeName(name: string | undefined, field: string): string {
   if (name === undefined || name === "") return "";
-  if (!VOLUME_NAME.test(name)) throw invalid(field, `${field} must be 1 to 64 letters, digits and _`);
+  if (!VOLUME_NAME.test(name))
+    throw invalid(field, `${field} must be 1 to 64 letters, digits, _ and -, and not begin with -`);
   return name;
 }
