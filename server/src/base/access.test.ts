@@ -12,7 +12,7 @@ const unscoped: Identity = {
   permissions: undefined,
   instanceId: undefined,
 };
-const scoped = (api: PermissionDocument["api"]): Identity => ({ ...unscoped, permissions: { api } });
+const scoped = (api: NonNullable<PermissionDocument["api"]>): Identity => ({ ...unscoped, permissions: { api } });
 const ofInstance: Identity = { ...unscoped, instanceId: asId<InstanceId>(7) };
 const show = { operation: "api.instance.show", permission: "instance_read" } as const;
 const destroy = { operation: "api.instance.destroy", permission: "instance_write" } as const;

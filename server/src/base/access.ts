@@ -66,7 +66,7 @@ export function refuseOperation(identity: Identity, access: RouteAccess): AppErr
   }
   if (permission === "any" || identity.permissions === undefined) return undefined;
   for (const needed of categoriesOf(permission, access)) {
-    const category = identity.permissions.api[needed];
+    const category = identity.permissions.api?.[needed];
     if (category === undefined) return forbidden(`This key does not have the permission ${needed}.`);
     const isWhole = Object.keys(category).length === 0;
     if (!isWhole && category[operation] === undefined) {
@@ -100,7 +100,7 @@ export function refuseParameters(
   }
   if (permission === "admin" || permission === "any") return undefined;
   for (const needed of categoriesOf(permission, access)) {
-    const constraints = permissions?.api[needed]?.[access.operation]?.constraints;
+    const constraints = permissions?.api?.[needed]?.[access.operation]?.constraints;
     const broken = constraints && findBroken(constraints, parts);
     if (broken !== undefined) return forbidden(`This key is constrained: ${broken}.`);
   }

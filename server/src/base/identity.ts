@@ -47,7 +47,10 @@ export type Comparison = "eq" | "lte" | "gte";
 export type Constraints = Readonly<Record<string, Readonly<Partial<Record<Comparison, string | number | boolean>>>>>;
 /** Limits on one child operation; an empty grant allows all of it. */
 export type Grant = { readonly constraints?: Constraints };
-/** A permission document: an empty category grants all of it, a filled one its named operations. */
+/**
+ * A permission document: an empty category grants all of it, a filled one its named operations. What it does not name,
+ * it does not grant: the empty document grants nothing.
+ */
 export type PermissionDocument = {
-  readonly api: Readonly<Partial<Record<PermissionCategory, Readonly<Record<string, Grant>>>>>;
+  readonly api?: Readonly<Partial<Record<PermissionCategory, Readonly<Record<string, Grant>>>>>;
 };

@@ -48,6 +48,15 @@ describe("roles of teams", () => {
       assert.equal((await ask(app, team.secret, "GET", "/team/roles/other/")).status, 404);
     });
 
+    test("with an empty document lets its members do nothing", async () => {
+      const { secret, role } = await aMemberWith(app, team, {});
+      const shown = await done(app, team.secret, "GET", `/team/roles/${encodeURIComponent(role)}/`);
+      assert.deepEqual(shown.permissions, {});
+      for (const path of ["/users/current/", "/instances/", "/team/members/", "/endptjobs/"]) {
+        assert.equal((await ask(app, secret, "GET", path)).status, 403, path);
+      }
+    });
+
     test("applies to its members' keys as soon as it is changed", async () => {
       const { secret, role, roleId, person } = await aMemberWith(app, team, readTeam);
       const statuses = async () => [

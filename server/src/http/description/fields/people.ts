@@ -118,11 +118,11 @@ export const PEOPLE_FIELDS: FieldWords = {
   "ApikeyCreateRequest.name": ["Name of the key", "laptop"],
   "ApikeyCreateRequest.team_id": ["Id of a team that the caller is a member of: the key acts as the team", 40],
   "ApikeyCreateRequest.permissions": [
-    'Permission document `{"api": {category: {operation: {"constraints": {…}}}}}`; `{}` grants a whole category',
+    'Permission document `{"api": {category: {operation: {"constraints": {…}}}}}`; an empty category is granted as a whole, `{}` grants nothing',
     PERMISSIONS,
   ],
   "AdminKeyCreateRequest.permissions": [
-    'Permission document `{"api": {category: {operation: {"constraints": {…}}}}}`; `{}` grants a whole category',
+    'Permission document `{"api": {category: {operation: {"constraints": {…}}}}}`; an empty category is granted as a whole, `{}` grants nothing',
     PERMISSIONS,
   ],
   "AdminKeyCreateRequest.name": ["Name of the key", "laptop"],

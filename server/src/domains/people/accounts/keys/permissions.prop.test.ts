@@ -26,9 +26,15 @@ const comparisons = fc
   .filter((comparison) => Object.keys(comparison).length > 0);
 const constraints: fc.Arbitrary<Constraints> = fc.dictionary(fc.constantFrom("id", "price"), comparisons);
 const grants: fc.Arbitrary<Grant> = fc.oneof(fc.constant({}), fc.record({ constraints }));
-const documents: fc.Arbitrary<PermissionDocument> = fc.record({
-  api: fc.dictionary(categories, fc.dictionary(operations, grants, { maxKeys: 3 }), { maxKeys: 3 }),
-});
+const documents: fc.Arbitrary<PermissionDocument> = fc.oneof(
+  { arbitrary: fc.constant({}), weight: 1 },
+  {
+    arbitrary: fc.record({
+      api: fc.dictionary(categories, fc.dictionary(operations, grants, { maxKeys: 3 }), { maxKeys: 3 }),
+    }),
+    weight: 9,
+  },
+);
 const permissions: fc.Arbitrary<Permissions> = fc.oneof(fc.constant(undefined), documents);
 const parts = fc.array(fc.dictionary(fc.constantFrom("id", "price"), bounds, { maxKeys: 2 }), { maxLength: 2 });
 
@@ -81,7 +87,7 @@ test("a call is within the intersection of two documents exactly when it is with
 test("narrowing a document any further stays within it", () => {
   fc.assert(
     fc.property(documents, constraints, (parent, more) => {
-      const narrowed = Object.entries(parent.api).map(([category, children]) => {
+      const narrowed = Object.entries(parent.api ?? {}).map(([category, children]) => {
         const entries = Object.entries(children ?? {}).map(([operation, grant]) => {
           const kept = Object.entries(grant.constraints ?? {});
           return [operation, { constraints: { ...more, ...Object.fromEntries(kept) } }];
@@ -117,7 +123,8 @@ test("an unknown entry is refused by name instead of being dropped", () => {
   const refused: readonly [unknown, string][] = [
     [5, "permissions"],
     [["instance_read"], "permissions"],
-    [{}, "permissions.api"],
+    [{ api: [] }, "permissions.api"],
+    [{ api: null }, "permissions.api"],
     [{ api: { instance_read: {} }, extra: {} }, "permissions.extra"],
     [{ api: { instances: {} } }, "permissions.api.instances"],
     [{ api: { constructor: {} } }, "permissions.api.constructor"],
@@ -147,14 +154,14 @@ test("an unknown entry is refused by name instead of being dropped", () => {
 
 test("the short form grants reading and changing separately", () => {
   const readOnly = parsePermissions({ read: true, write: false });
-  assert.deepEqual(Object.keys(readOnly.api).toSorted(), [
+  assert.deepEqual(Object.keys(readOnly.api ?? {}).toSorted(), [
     "billing_read",
     "instance_read",
     "machine_read",
     "team_read",
     "user_read",
   ]);
-  assert.ok(parsePermissions({ write: true }).api.instance_write !== undefined);
+  assert.ok(parsePermissions({ write: true }).api?.instance_write !== undefined);
   assert.ok(isAllowed(readOnly, { operation: "api.instance.show", permission: "instance_read", parts: [] }));
   assert.ok(!isAllowed(readOnly, { operation: "api.instance.destroy", permission: "instance_write", parts: [] }));
 });

@@ -21,7 +21,8 @@ const ENTRIES_MAX = 500;
 /**
  * Reads a permission document (docs/contract-rules.md#keys-and-teams), or the short form `{"read": true, "write":
  * false}`, which stands for all `…_read` and all `…_write` categories (`misc` changes things, so it goes with `write`).
- * An unknown entry is refused with `invalid_permissions`: a rule that is silently dropped would widen the key.
+ * `{}` grants nothing. An unknown entry is refused with `invalid_permissions`: a rule that is silently dropped would
+ * widen the key.
  */
 export function parsePermissions(value: unknown): PermissionDocument {
   const document = asObject(value, "permissions");
@@ -29,6 +30,8 @@ export function parsePermissions(value: unknown): PermissionDocument {
   const { api, ...rest } = document;
   const [unknownKey] = Object.keys(rest);
   if (unknownKey !== undefined) throw refused(`permissions.${unknownKey}`, 'is not known; a document is {"api": {…}}');
+  // Stored and shown as it was given.
+  if (api === undefined) return {};
   const categories = Object.entries(asObject(api, "permissions.api"));
   const entryCount = categories.reduce((count, [, children]) => count + Object.keys(children ?? {}).length, 0);
   if (entryCount > ENTRIES_MAX) throw refused("permissions.api", `names more than ${ENTRIES_MAX} operations`);
@@ -43,8 +46,8 @@ export function isWithin(child: Permissions, parent: Permissions): boolean {
   if (parent === undefined) return true;
   if (child === undefined) return false;
   return PERMISSION_CATEGORIES.every((category) => {
-    const inner = child.api[category];
-    const outer = parent.api[category];
+    const inner = child.api?.[category];
+    const outer = parent.api?.[category];
     if (inner === undefined) return true;
     if (outer === undefined) return false;
     if (isEmpty(outer)) return true;
@@ -79,7 +82,7 @@ export function intersect(left: Permissions, right: Permissions): Permissions {
   if (left === undefined) return right;
   if (right === undefined) return left;
   const shared = PERMISSION_CATEGORIES.flatMap((category) => {
-    const [one, other] = [left.api[category], right.api[category]];
+    const [one, other] = [left.api?.[category], right.api?.[category]];
     if (one === undefined || other === undefined) return [];
     if (isEmpty(one)) return [[category, other] as const];
     if (isEmpty(other)) return [[category, one] as const];
