@@ -245,13 +245,34 @@ test("an edit that changes nothing answers with the same hash", async (t) => {
   assert.notEqual(templateOf(other)["hash_id"], before["hash_id"]);
 });
 
-test("older hashes still name the template for edits and its older content for launches", async (t) => {
+test("an edit by an outdated hash is refused and changes nothing; of two edits at once by one hash, one is made", async (t) => {
+  const { caller, call, create, search } = await templatesApi(t);
+  const user = await caller();
+  const first = await create(user, { desc: "1" });
+  const edit = (desc: string) => call("PUT", user, { body: { hash_id: first["hash_id"], desc } });
+  const second = templateOf(await edit("2"));
+  for (const desc of ["3", "2", "1"]) {
+    const { status, body } = await edit(desc);
+    assert.deepEqual([status, body["error"], body["field"]], [404, "invalid_template", "hash_id"]);
+    assert.deepEqual([body["template_id"], body["hash_id"]], [first["id"], second["hash_id"]]);
+  }
+  assert.deepEqual(await search(user, {}), [second]);
+  const race = await Promise.all(
+    ["4", "5", "6"].map((desc) => call("PUT", user, { body: { hash_id: second["hash_id"], desc } })),
+  );
+  assert.deepEqual(
+    race.map(({ status }) => status).toSorted((a, b) => a - b),
+    [200, 404, 404],
+  );
+});
+
+test("older hashes still name the template's older content for launches", async (t) => {
   const { caller, call, create, database, encryption } = await templatesApi(t);
   const user = await caller();
   const first = await create(user, { image: "x:1", docker_login_user: "u", docker_login_pass: "one" });
   const edit = { hash_id: first["hash_id"], image: "x:2", docker_login_pass: "two" };
   const second = templateOf(await call("PUT", user, { body: edit }));
-  const third = templateOf(await call("PUT", user, { body: { hash_id: first["hash_id"], image: "x:3" } }));
+  const third = templateOf(await call("PUT", user, { body: { hash_id: second["hash_id"], image: "x:3" } }));
   assert.equal(third["id"], first["id"]);
   const launches = await Promise.all(
     [first, second, third].map(async (template) => {
@@ -272,8 +293,8 @@ test("a template may become what it was before", async (t) => {
   const { caller, call, create } = await templatesApi(t);
   const user = await caller();
   const first = await create(user, { desc: "a" });
-  await call("PUT", user, { body: { hash_id: first["hash_id"], desc: "b" } });
-  const back = await call("PUT", user, { body: { hash_id: first["hash_id"], desc: "a" } });
+  const second = templateOf(await call("PUT", user, { body: { hash_id: first["hash_id"], desc: "b" } }));
+  const back = await call("PUT", user, { body: { hash_id: second["hash_id"], desc: "a" } });
   assert.deepEqual(templateOf(back), first);
 });
 

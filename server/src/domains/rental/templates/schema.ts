@@ -43,7 +43,7 @@ export const NewTemplateBody = Type.Object({
 });
 
 export const EditTemplateBody = Type.Object({
-  hash_id: Type.String({ description: "Current or earlier hash of one of the caller's templates" }),
+  hash_id: Type.String({ description: "Present hash of one of the caller's templates" }),
   ...Type.Partial(Type.Object(fields)).properties,
 });
 

@@ -112,8 +112,9 @@ export async function createTemplate(
 }
 
 /**
- * Changes the caller's own template that has, or had, this hash. The id stays and the hash follows the content. An edit
- * that would make it equal to another template of the user is a conflict: one content has one template per user.
+ * Changes the caller's own template that has this hash. The id stays and the hash follows the content. A hash that it
+ * only had before is refused, so that no edit overwrites one that its author has not seen. An edit that would make it
+ * equal to another template of the user is a conflict: one content has one template per user.
  */
 export async function editTemplate(
   tx: Tx,
@@ -125,6 +126,7 @@ export async function editTemplate(
   const id = await findOwnIdByAnyHash(tx.db, creatorId, hashId);
   const current = id && (await findOwnForUpdate(tx, creatorId, id, encryption));
   if (current === undefined) throw noSuchTemplate("hash_id");
+  if (current.hash_id !== hashId) throw outdated(current);
   const { content: before } = current;
   if (before === undefined) throw unreadable("hash_id");
   const content = readChangedContent(fields, before);
@@ -272,6 +274,11 @@ function tooManyVersions(id: TemplateId) {
 
 function alreadyExists(extra: Readonly<Record<string, unknown>>) {
   return conflict("template_exists", "Another template of yours has exactly this content already.", { extra });
+}
+
+function outdated({ id, hash_id: hashId }: Pick<Template, "id" | "hash_id">) {
+  const message = `Template ${id} was edited meanwhile: hash_id names an earlier version. Its hash is now ${hashId}.`;
+  return notFound("invalid_template", message, { extra: { field: "hash_id", template_id: id, hash_id: hashId } });
 }
 
 function noSuchTemplate(field: string) {
