@@ -3005,7 +3005,7 @@ export type TeamCreateResponse = {
   readonly id: number;
   readonly team_name: string;
   readonly key_id: number;
-  readonly new_api_key: string | null;
+  readonly key: string;
 };
 
 export type TeamCreateRoleRequest = {
@@ -5489,7 +5489,7 @@ export type TeamCreateInput = {
 
 export type TeamCreateAnswer = TeamCreateResponse;
 
-/** Create a team; the calling key becomes the team's: `POST /api/v0/team/` */
+/** Create a team, and a key that acts as it: `POST /api/v0/team/` */
 export function teamCreate(client: Client, input: TeamCreateInput = {}, options?: CallOptions): Promise<TeamCreateAnswer> {
   return client.request({ method: "POST", path: "/api/v0/team/", body: input.body ?? {} }, options);
 }

@@ -9,16 +9,11 @@ import type { Target, World } from "./world.ts";
 
 const NOTHING = "nothing";
 
-/** A new personal key of this user, which may become a team's. */
-async function aNewKey(world: World, user: TestCaller): Promise<TestCaller> {
-  return { ...user, secret: await world.keyOf(undefined, user) };
-}
-
-/** A new team of this user, as a caller: its key is the one that made it. It has a role that allows nothing. */
+/** A new team of this user, as a caller by the key that came with it. It has a role that allows nothing. */
 export async function aTeamOf(world: World, owner: TestCaller): Promise<TestCaller> {
-  const { secret } = await aNewKey(world, owner);
   const name = randomUUID();
-  const { id } = await world.done("POST", at("/api/v0/team/", { team_name: name }), { secret });
+  const made = await world.done("POST", at("/api/v0/team/", { team_name: name }), owner);
+  const [id, secret] = [made["id"], String(made["key"])];
   const identity = await findIdentity(world.database.kysely, hashSecret(secret));
   if (identity === undefined) throw new Error("the key of the new team is none");
   await aRole(world, { secret }, NOTHING);
@@ -122,7 +117,6 @@ export const teamEndpoints = {
   "POST /api/v0/team/": {
     needs: "user_write",
     call: () => at("/api/v0/team/", { team_name: randomUUID() }),
-    as: (world) => aNewKey(world, world.owner),
   },
   "DELETE /api/v0/team/": onNewTeam("user_write", () => at("/api/v0/team/")),
   "PUT /api/v0/team/": {

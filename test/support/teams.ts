@@ -11,7 +11,7 @@ export type TestTeam = {
   readonly id: UserId;
   readonly name: string;
   readonly owner: TestCaller;
-  /** The owner's key of the team: the one that made it. */
+  /** The owner's key of the team, which came with it. */
   readonly secret: string;
   readonly keyId: ApiKeyId;
 };
@@ -34,15 +34,14 @@ export async function done(
   return answer.body;
 }
 
-/** A team of this person, made with a key of its own, so that the person's own key stays what it is. */
+/** A team of this person, with the key that came with it. */
 export async function aTeam(
   app: Speaking,
   owner: TestCaller,
   { name = `team ${randomUUID()}`, credit }: { readonly name?: string; readonly credit?: number } = {},
 ): Promise<TestTeam> {
-  const { key } = await done(app, owner.secret, "POST", "/auth/apikeys/", { name: "for the team" });
-  const made = await done(app, key, "POST", "/team/", { team_name: name, transfer_credit: credit });
-  return { id: asId(made.id), name, owner, secret: key, keyId: asId(made.key_id) };
+  const made = await done(app, owner.secret, "POST", "/team/", { team_name: name, transfer_credit: credit });
+  return { id: asId(made.id), name, owner, secret: made.key, keyId: asId(made.key_id) };
 }
 
 /** Invites the person and accepts; returns the new member's key of the team. */

@@ -173,11 +173,9 @@ const names: DeedRules = {
     tell: ({ who }) => `${who} founds a team and invites newcomer@corp.example as a manager`,
     act: async (world, play, { args, label }) => {
       const owner = await personOf(world, play, textOf(args, "who"));
-      const keyed = await world.ask(owner.secret, "POST", "/auth/apikeys/", { name: "for the team" });
-      if (keyed.status !== 200) return outcomeOf(keyed);
-      const { key } = keyed.body;
-      const made = await world.ask(key, "POST", "/team/", { team_name: `Lab ${play.name} ${label}` });
+      const made = await world.ask(owner.secret, "POST", "/team/", { team_name: `Lab ${play.name} ${label}` });
       if (made.status !== 200) return outcomeOf(made);
+      const { key } = made.body;
       const id = asId<UserId>(Number(made.body.id));
       const answer = await world.ask(key, "POST", "/team/invite/", { email: newcomerOf(play), role: "manager" });
       play.teams.set(label, { owner, id, secret: key, invited: newcomerOf(play) });

@@ -72,10 +72,9 @@ async function opening(world: MonthWorld): Promise<Script> {
   await grant(world, ben, 40);
   await grant(world, dora, 400);
   await grant(world, cleo, 300);
-  const { key } = await world.done(cleo, "POST", "/v0/auth/apikeys/", { name: "for the team" });
-  const made = await world.done({ secret: key }, "POST", "/v0/team/", { team_name: "Lab", transfer_credit: 280 });
+  const made = await world.done(cleo, "POST", "/v0/team/", { team_name: "Lab", transfer_credit: 280 });
   world.tell("Cleo", "founds the team Lab with $280 of her credit");
-  const lab = { ...cleo, id: made.id, name: "Lab", secret: key };
+  const lab = { ...cleo, id: made.id, name: "Lab", secret: made.key };
   return {
     world,
     people: { ada, ben, dora, lab, ...owners },

@@ -20,6 +20,6 @@ export async function deleteTeam(options: Options): Promise<void> {
   printAnswer(answer, options, ({ pkey_id: keyId }) =>
     keyId === null
       ? "The team and its keys are deleted."
-      : `The team is deleted. Key ${keyId}, which made it, is your own again; its other keys no longer work.`,
+      : `The team and its keys are deleted. Key ${keyId}, which made it, is your own.`,
   );
 }

@@ -24,54 +24,50 @@ describe("teams in the making", () => {
     (await done(app, secret, "GET", "/audit_logs/")).map((record: { api_route: string }) => record.api_route);
 
   describe("creating one", () => {
-    test("the calling key becomes the team's and acts as an account of its own with its own credit", async () => {
+    test("the calling key stays personal, and the answer has a key that acts as the team with its own credit", async () => {
       const owner = await app.caller();
       const name = `Team ${randomUUID()}`;
       const made = await ask(app, owner.secret, "POST", "/team/", { team_name: ` ${name} `, transfer_credit: 12.5 });
       assert.equal(made.status, 200, made.text);
-      const { id, new_api_key: personal, ...rest } = made.body;
-      assert.deepEqual(rest, {
-        success: true,
-        msg: "Team Successfully Created!",
-        team_name: name,
-        key_id: owner.key.id,
-      });
-      const team = await me(owner.secret);
+      const { id, key_id: keyId, key: secret, ...rest } = made.body;
+      assert.deepEqual(rest, { success: true, msg: "Team Successfully Created!", team_name: name });
+      const team = await me(secret);
       assert.deepEqual([team.id, team.username, team.credit, team.parent_id], [id, name, 12.5, null]);
-      const person = await me(personal);
+      assert.equal(team.key_id, keyId);
+      const person = await me(owner.secret);
       assert.deepEqual([person.id, person.email, person.credit], [owner.id, owner.email, 87.5]);
-      const [key] = (await done(app, owner.secret, "GET", "/auth/apikeys/")).apikeys;
+      assert.equal(person.key_id, owner.key.id);
+      const keysOf = async (by: string) => (await done(app, by, "GET", "/auth/apikeys/")).apikeys;
+      const [key, ...others] = await keysOf(secret);
+      assert.deepEqual(others, []);
       assert.deepEqual(
         [key.id, key.user_id, key.team_id, key.team_name, key.rights],
-        [owner.key.id, owner.id, id, name, "full"],
+        [keyId, owner.id, id, name, "full"],
       );
+      const personal: readonly { readonly id: number; readonly team_id: number | null }[] = await keysOf(owner.secret);
+      assert.deepEqual(
+        personal.map((one) => [one.id, one.team_id]),
+        [[owner.key.id, null]],
+      );
+      assert.ok((await auditOf(secret)).includes("api.team.create"));
       assert.ok((await auditOf(owner.secret)).includes("api.team.create"));
-      assert.ok((await auditOf(personal)).includes("api.team.create"));
       await app.assertBooks();
     });
 
-    test("a founder gets another personal key only without one of the same permissions", async () => {
-      const [rich, poor] = [await app.caller(), await app.caller()];
-      const second = await done(app, rich.secret, "POST", "/auth/apikeys/", { name: "second" });
-      const made = await done(app, second.key, "POST", "/team/", { team_name: randomUUID() });
-      assert.equal(made.new_api_key, null);
-      assert.equal((await me(rich.secret)).id, rich.id);
-
-      await done(app, poor.secret, "POST", "/auth/apikeys/", { name: "lesser", permissions: { read: true } });
-      const { new_api_key: personal } = await done(app, poor.secret, "POST", "/team/", { team_name: randomUUID() });
-      assert.equal((await me(personal)).id, poor.id);
-      assert.equal((await done(app, personal, "GET", "/auth/apikeys/")).apikeys.at(-1).rights, "full");
-    });
-
-    test("two keys that become two teams' at once leave a personal way in", async () => {
+    test("a repeated request answers the same key of the same team", async () => {
       const owner = await app.caller();
-      const { key } = await done(app, owner.secret, "POST", "/auth/apikeys/", { name: "second" });
-      const answers = await Promise.all(
-        [owner.secret, key].map((secret) => done(app, secret, "POST", "/team/", { team_name: randomUUID() })),
-      );
-      const given = answers.flatMap((answer) => answer.new_api_key ?? []);
-      assert.equal(given.length, 1);
-      assert.equal((await me(given[0])).id, owner.id);
+      const make = () =>
+        app.call({
+          method: "POST",
+          url: "/api/v0/team/",
+          secret: owner.secret,
+          body: { team_name: `Once ${owner.id}` },
+          headers: { "idempotency-key": "team-once" },
+        });
+      const [first, second] = [await make(), await make()];
+      assert.equal(first.status, 200, first.text);
+      assert.equal(second.text, first.text);
+      assert.equal((await done(app, owner.secret, "GET", "/teams/")).teams.length, 1);
     });
 
     test("a person owns a limited number of teams, even when many are created or handed over at once", async () => {
@@ -112,9 +108,10 @@ describe("teams in the making", () => {
       const owner = await app.caller();
       const permissions = { api: { user_write: {}, user_read: {} } };
       const { key } = await done(app, owner.secret, "POST", "/auth/apikeys/", { name: "narrow", permissions });
-      await done(app, key, "POST", "/team/", { team_name: randomUUID() });
-      assert.equal((await me(key)).parent_id, null);
-      assert.equal((await ask(app, key, "GET", "/team/members/")).status, 403);
+      const team = await done(app, key, "POST", "/team/", { team_name: randomUUID() });
+      assert.equal((await me(team.key)).id, team.id);
+      assert.deepEqual((await done(app, team.key, "GET", "/auth/apikeys/")).apikeys[0].permissions, permissions);
+      assert.equal((await ask(app, team.key, "GET", "/team/members/")).status, 403);
     });
 
     test("a key with a cap creates no team and joins none: it would get keys without a cap", async () => {
@@ -174,14 +171,15 @@ describe("teams in the making", () => {
         answers.map(({ status }) => status).toSorted((a, b) => a - b),
         [200, 400],
       );
-      const [loser, winner] = answers[0]?.status === 200 ? [other, one] : [one, other];
+      const loser = answers[0]?.status === 200 ? other : one;
       const refused = await create(loser, name);
       assert.deepEqual(
         [refused.status, refused.body.error, refused.body.msg, refused.body.field],
         [400, "team_name_exists", "Team name already exists", "team_name"],
       );
-      assert.equal((await me(loser.secret)).id, loser.id, "the key of a team that was not made is not moved");
-      await done(app, winner.secret, "DELETE", "/team/");
+      assert.deepEqual((await done(app, loser.secret, "GET", "/teams/")).teams, []);
+      const made = answers.find(({ status }) => status === 200);
+      await done(app, made?.body.key, "DELETE", "/team/");
       assert.equal((await create(loser, name)).status, 200);
     });
 
@@ -248,11 +246,9 @@ describe("teams in the making", () => {
         );
         return aKey(tx, { id: rows[0].id, isAdmin: true }, { name: "admin" });
       });
-      const refused = await ask(app, operator.secret, "POST", "/team/", { team_name: randomUUID() });
-      assert.deepEqual([refused.status, refused.body.error], [403, "not_allowed"]);
-      const { key } = await done(app, operator.secret, "POST", "/auth/apikeys/", { name: "for a team" });
-      await done(app, key, "POST", "/team/", { team_name: randomUUID() });
-      const admin = await ask(app, key, "GET", "/admin/loops/");
+      const made = await done(app, operator.secret, "POST", "/team/", { team_name: randomUUID() });
+      assert.equal((await ask(app, operator.secret, "GET", "/admin/loops/")).status, 200);
+      const admin = await ask(app, made.key, "GET", "/admin/loops/");
       assert.equal(admin.status, 403, "a team of an administrator administers nothing");
     });
   });

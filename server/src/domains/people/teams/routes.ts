@@ -40,7 +40,7 @@ function createAndDelete({ app, mutate }: HttpScope, ports: TeamPorts): void {
       config: { access: { operation: "api.team.create", permission: "user_write", limit: "keys" } },
       schema: {
         tags: TEAM_TAGS,
-        summary: "Create a team; the calling key becomes the team's",
+        summary: "Create a team, and a key that acts as it",
         body: CreateTeamBody,
         response: { 200: CreateTeamResponse },
       },
@@ -55,7 +55,7 @@ function createAndDelete({ app, mutate }: HttpScope, ports: TeamPorts): void {
           id: team.id,
           team_name: team.name,
           key_id: team.keyId,
-          new_api_key: team.personalSecret ?? null,
+          key: team.secret,
         };
       }),
   );
@@ -72,8 +72,8 @@ function createAndDelete({ app, mutate }: HttpScope, ports: TeamPorts): void {
     },
     (request) =>
       mutate(request, async (tx) => {
-        const { returnedKeyId } = await deleteTeam(tx, callerOf(request), ports);
-        return { success: true as const, msg: "Team Successfully Deleted!", pkey_id: returnedKeyId ?? null };
+        const { personalKeyId } = await deleteTeam(tx, callerOf(request), ports);
+        return { success: true as const, msg: "Team Successfully Deleted!", pkey_id: personalKeyId ?? null };
       }),
   );
 }

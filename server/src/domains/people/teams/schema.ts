@@ -22,8 +22,8 @@ export const CreateTeamResponse = Type.Object({
   msg: Text,
   id: Type.Integer(),
   team_name: Text,
-  key_id: Type.Integer({ description: "The calling key, which now acts as the team" }),
-  new_api_key: Nullable(Type.String()),
+  key_id: Type.Integer({ description: "Id of the key that acts as the team" }),
+  key: Type.String(),
 });
 
 export const RenameTeamBody = Type.Object({ team_name: Type.Optional(Text) });

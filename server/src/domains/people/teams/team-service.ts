@@ -70,20 +70,20 @@ export type TeamMeans = {
 export type NewTeam = {
   readonly id: UserId;
   readonly name: string;
-  /** The calling key, which now acts as the team. */
+  /** The key by which the owner acts as the team. */
   readonly keyId: ApiKeyId;
-  readonly personalSecret: string | undefined;
+  readonly secret: string;
 };
 
 /**
- * Creates a team that the caller owns, with credit of the caller's if the request names some; the calling key becomes
- * the team's.
+ * Creates a team that the caller owns, with credit of the caller's if the request names some, and a key of the team. The
+ * calling key stays personal.
  */
 export async function createTeam(
   tx: Tx,
   caller: Caller,
   asked: { readonly name: string | undefined; readonly transferCredit: number | undefined },
-  { identities, random, moveCredit, refuseNewKeys }: TeamMeans,
+  { random, moveCredit, refuseNewKeys }: TeamMeans,
 ): Promise<NewTeam> {
   const { identity, ipAddress } = caller;
   if (identity.memberId !== undefined) throw notForTeams("A team cannot own a team. Use a key of your own.");
@@ -91,15 +91,13 @@ export async function createTeam(
   const name = parseName(asked.name, "team_name");
   const credit = parseCredit(identity, asked.transferCredit);
   await requireRoomForTeam(tx, identity.userId, "A person owns");
-  const keyId = identity.apiKeyId;
-  const { teamId, personalSecret } = await openTeamAccount(tx, caller, { name, random });
-  await insertTeam(tx, { id: teamId, name, foundingKeyId: keyId }).catch(nameTaken);
+  const { teamId, keyId, secret } = await openTeamAccount(tx, identity, { name, random });
+  await insertTeam(tx, { id: teamId, name, foundingKeyId: identity.apiKeyId }).catch(nameTaken);
   if (credit > 0n) await moveCredit(tx, { from: identity.userId, to: teamId, amount: credit, caller });
   const audited = { ipAddress, action: "api.team.create", args: { team_id: teamId, team_name: name, key_id: keyId } };
   await recordAudit(tx, identity, audited);
   await recordAudit(tx, { userId: teamId, apiKeyId: keyId, memberId: identity.userId }, audited);
-  tx.afterCommit(() => identities.forget(keyId));
-  return { id: teamId, name, keyId, personalSecret };
+  return { id: teamId, name, keyId, secret };
 }
 
 /** Counted under the person's lock, so that concurrent requests cannot pass the limit together. */
@@ -177,7 +175,7 @@ export async function deleteTeam(
   tx: Tx,
   caller: Caller,
   { identities, moveCredit, listBelongings }: TeamMeans,
-): Promise<{ readonly returnedKeyId: ApiKeyId | undefined }> {
+): Promise<{ readonly personalKeyId: ApiKeyId | undefined }> {
   const { identity, ipAddress } = caller;
   const acting = await lockOwnTeam(tx, identity);
   await requireOwner(tx, acting, "Only the Team's Owner may delete the team");
@@ -202,11 +200,11 @@ export async function deleteTeam(
   await deleteInvitations(tx, team.id);
   await markTeamDeleted(tx, team.id, ownerId);
   const account = { teamId: team.id, ownerId, foundingKeyId: team.foundingKeyId };
-  const { returnedKeyId, changedKeyIds } = await closeTeamAccount(tx, account);
+  const { personalKeyId, changedKeyIds } = await closeTeamAccount(tx, account);
   tx.afterCommit(() => {
     for (const keyId of changedKeyIds) identities.forget(keyId);
   });
-  return { returnedKeyId };
+  return { personalKeyId };
 }
 
 function nameTaken(error: unknown): never {

@@ -80,32 +80,46 @@ describe("teams", () => {
       assert.equal(rows.length, 0);
     });
 
-    test("gives its credit and the founding key back to the owner, and ends every other key", async () => {
+    test("gives its credit back to the owner, names the key that made it, and ends every key of the team", async () => {
       const owner = await app.caller({ dollars: 30 });
       const team = await aTeam(app, owner, { credit: 10 });
       const member = await app.caller();
       const memberKey = await join(app, team, member);
       const { key: other } = await done(app, team.secret, "POST", "/auth/apikeys/", { name: "other" });
       const answer = await ask(app, team.secret, "DELETE", "/team/");
-      assert.deepEqual(answer.body, { success: true, msg: "Team Successfully Deleted!", pkey_id: team.keyId });
-      for (const secret of [memberKey, other]) {
+      assert.deepEqual(answer.body, { success: true, msg: "Team Successfully Deleted!", pkey_id: owner.key.id });
+      for (const secret of [team.secret, memberKey, other]) {
         assert.equal((await ask(app, secret, "GET", "/users/current/")).status, 401);
       }
-      assert.equal((await me(team.secret)).id, owner.id);
+      assert.equal((await me(owner.secret)).id, owner.id);
       assert.equal(await dollarsOf(owner.id), 30);
       assert.deepEqual((await done(app, owner.secret, "GET", "/teams/")).teams, []);
       assert.ok((await auditOf(owner.secret)).includes("api.team.delete"));
-      assert.equal((await ask(app, team.secret, "DELETE", "/team/")).status, 404);
+      assert.equal((await ask(app, owner.secret, "DELETE", "/team/")).status, 404);
       await app.assertBooks();
     });
 
-    test("a key that never was the owner's personal key does not become one", async () => {
+    test("names no key when the one that made it is gone", async () => {
       const owner = await app.caller();
-      const team = await aTeam(app, owner);
-      const { key: other } = await done(app, team.secret, "POST", "/auth/apikeys/", { name: "other" });
-      await done(app, team.secret, "DELETE", `/auth/apikeys/${team.keyId}/`);
-      assert.equal((await done(app, other, "DELETE", "/team/")).pkey_id, null);
-      assert.equal((await ask(app, other, "GET", "/users/current/")).status, 401);
+      const founding = await done(app, owner.secret, "POST", "/auth/apikeys/", { name: "founding" });
+      const made = await done(app, founding.key, "POST", "/team/", { team_name: randomUUID() });
+      await done(app, owner.secret, "DELETE", `/auth/apikeys/${founding.id}/`);
+      assert.equal((await me(made.key)).id, made.id);
+      assert.equal((await done(app, made.key, "DELETE", "/team/")).pkey_id, null);
+      assert.equal((await ask(app, made.key, "GET", "/users/current/")).status, 401);
+    });
+
+    test("gives the owner back a founding key that an earlier version made the team's", async () => {
+      const owner = await app.caller();
+      const founding = await done(app, owner.secret, "POST", "/auth/apikeys/", { name: "founding" });
+      const made = await done(app, founding.key, "POST", "/team/", { team_name: randomUUID() });
+      await app.env.pool.query("update api_keys set user_id = $1, member_id = $2 where id = $3", [
+        made.id,
+        owner.id,
+        founding.id,
+      ]);
+      assert.equal((await done(app, made.key, "DELETE", "/team/")).pkey_id, founding.id);
+      assert.equal((await me(founding.key)).id, owner.id);
     });
 
     test("is allowed to the owner only, for all permissions of others", async () => {

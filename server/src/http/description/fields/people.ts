@@ -149,14 +149,14 @@ export const PEOPLE_FIELDS: FieldWords = {
   "TeamBalancesResponse.balances": ["Balances of teams"],
   "TeamCreateRequest.transfer_credit": ["Dollars of the caller that the team begins with", 20],
   "TeamCreateResponse.id": ["Id of the team's account", 40],
-  "TeamCreateResponse.new_api_key": [
-    "A personal key in place of the calling one, when no other could do as much; null otherwise. It is shown once",
-    null,
+  "TeamCreateResponse.key": [
+    "A key that acts as the team, with the permissions of the calling key; it cannot be read again",
+    "berth_example_key",
   ],
   "TeamCreateResponse.msg": ["The outcome in a sentence", "Team Successfully Created!"],
   "TeamUpdateResponse.id": ["Id of the team's account", 40],
   "TeamDeleteResponse.pkey_id": [
-    "Id of the key that made the team, which is its owner's own again; null when it is gone",
+    "Id of the personal key that made the team; null when it is gone, or not a key of the owner",
     5,
   ],
   "TeamTransferRequest.user_id": ["Id of the member who gets the team", 9],

@@ -82,7 +82,7 @@ export const PEOPLE_OPERATIONS: OperationWords = {
 
   "api.team.create": {
     description:
-      "Creates a team owned by the caller; the calling key becomes the team's. 400 `team_name_exists` or `too_many_teams`, 403 `not_allowed` or `team_user_forbidden`.",
+      "Creates a team owned by the caller, and returns a key that acts as the team. The calling key stays personal. 400 `team_name_exists` or `too_many_teams`, 403 `team_user_forbidden`.",
     request: { team_name: "Example Lab", transfer_credit: 20 },
   },
   "api.team.delete": {

@@ -6,7 +6,7 @@ import { newKey, type RandomBytes } from "../keys/rules/keys.ts";
 import { findFirstAdmin, insertUser } from "../users/store.ts";
 
 /** Name of the key that the server keeps in a file for its operator. */
-export const ADMIN_KEY_NAME = "admin";
+const ADMIN_KEY_NAME = "admin";
 
 /** True when this database has an administrator. */
 export async function hasAdministrator(db: Reader): Promise<boolean> {
