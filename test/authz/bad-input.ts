@@ -57,6 +57,7 @@ export const WITHOUT_INPUT: ReadonlySet<string> = new Set([
   "GET /api/v0/template/params/",
   "GET /api/v0/users/current/",
   "GET /api/v0/users/me/",
+  "POST /api/v0/users/current/email/proof/",
   "POST /api/v0/users/me/email/proof/",
   "GET /api/v0/users/spend-rate/",
   "GET /api/v0/webhooks/",

@@ -77,8 +77,8 @@ export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: Mar
 }
 
 /**
- * The columns to write, given as a list or as its JSON; undefined for all of them, which an empty list asks for too. A name that offers do not have is
- * left out, since clients ask for what their own version knows.
+ * The columns to write, given as a list or as its JSON; undefined for all of them, which an empty list asks for too. A
+ * name that offers do not have is left out, since clients ask for what their own version knows.
  */
 function readColumns(selection: unknown): ReadonlySet<string> | undefined {
   const columns = readJson(selection, "select_cols") ?? ["*"];
