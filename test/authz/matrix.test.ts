@@ -8,7 +8,8 @@ import {
 } from "../../server/src/base/identity.ts";
 import type { TestAnswer } from "../support/network/http.ts";
 import { until } from "../support/until.ts";
-import { endpoints, FORBIDDEN_BY_CONTRACT, hiddenEndpoints } from "./endpoints.ts";
+import { endpoints, hiddenEndpoints } from "./endpoints.ts";
+import { FORBIDDEN_BY_CONTRACT } from "./forbidden.ts";
 import { callerOf, type Needs, type Row } from "./row.ts";
 import { listOperations } from "./openapi.ts";
 import { anInstance, makeWorld, type Target, type World } from "./world.ts";
