@@ -191,6 +191,26 @@ test("another recipe makes another generation and begins the update of workers; 
   assert.deepEqual([moved.status, moved.body["error"]], [400, "invalid_args"]);
 });
 
+test("a change that leaves search and price alone is stored, and so is one of a group with a price of its owner's", async (t) => {
+  const world = await testApp(t);
+  const owner = await world.caller();
+  const endpoint = await anEndpoint(world, owner);
+  const send = (method: "POST" | "PUT", url: string, body: object) =>
+    world.call({ method, url, secret: owner.secret, body });
+  const recipe = { endpoint_id: endpoint, launch_args: "--image alpine", search_params: "" };
+  for (const price of [{}, { max_dph: 2.5 }]) {
+    const { body: made } = await send("POST", PATH, { ...recipe, ...price });
+    const own = `${PATH}${String(made["id"])}/`;
+    assert.equal((await send("PUT", own, { max_workers: 4, gpu_ram: 8 })).status, 200);
+    assert.equal((await send("PUT", own, { launch_args: "--image busybox" })).status, 200);
+    const group = (await listed(world, owner)).at(-1);
+    assert.deepEqual(
+      [group?.["max_workers"], group?.["gpu_ram"], group?.["launch_args"], group?.["max_dph"]],
+      [4, 8, "--image busybox", price.max_dph],
+    );
+  }
+});
+
 test("another user's group looks like one that never existed", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();

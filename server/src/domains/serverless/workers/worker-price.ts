@@ -60,7 +60,11 @@ export function planWorkerPrice(
 ): WorkerPrice {
   const chosen = sent === 0 ? undefined : readMaxPrice("max_dph", sent);
   if (chosen !== undefined) return { maxNanosPerHour: chosen, isMaxByOwner: true };
-  if (current !== undefined && sent === undefined && (current.isMaxByOwner || !isOtherSearch)) return current;
+  if (current !== undefined && sent === undefined && (current.isMaxByOwner || !isOtherSearch)) {
+    // Callers spread the answer over a whole group: nothing but the price may be in it.
+    const { maxNanosPerHour, isMaxByOwner } = current;
+    return { maxNanosPerHour, isMaxByOwner };
+  }
   return { maxNanosPerHour: byMarket(), isMaxByOwner: false };
 }
 
