@@ -1001,7 +1001,6 @@ create table endpoint_groups (
   decided_at timestamp with time zone,
   constraint endpoint_groups_pkey PRIMARY KEY (id),
   constraint endpoint_groups_api_key_key UNIQUE (api_key),
-  constraint endpoint_groups_check CHECK ((cold_workers <= max_workers)),
   constraint endpoint_groups_cold_mult_check CHECK ((cold_mult > (0)::double precision)),
   constraint endpoint_groups_cold_workers_check CHECK ((cold_workers >= 0)),
   constraint endpoint_groups_max_queue_time_s_check CHECK ((max_queue_time_s >= (0)::double precision)),

@@ -99,7 +99,7 @@ export function groupBodyOf({
       ? {}
       : {
           max_workers: endpoint.maxWorkers,
-          cold_workers: endpoint.coldWorkers,
+          cold_workers: Math.min(endpoint.coldWorkers, endpoint.maxWorkers),
           test_workers: Math.min(DEFAULT_WORKER_GROUP.testWorkers, endpoint.maxWorkers),
         }),
   };

@@ -120,6 +120,22 @@ test("sent fields are stored; nulls and foreign keys are ignored", async () => {
   assert.deepEqual([record["max_queue_time"], record["target_queue_time"], record["inactivity_timeout"]], [30, 10, -1]);
 });
 
+test("cold workers above max_workers are taken, in creations and in changes, and come into effect with a higher cap", async () => {
+  const id = await create({ cold_workers: 5, max_workers: 2 });
+  const sizes = async () => {
+    const { cold_workers: cold, max_workers: max } = await show(id);
+    return [cold, max];
+  };
+  assert.deepEqual(await sizes(), [5, 2]);
+  const change = (body: object) => served.call("PUT", `/api/v0/endptjobs/${id}/`, { as: alice, body });
+  assert.equal((await change({ max_workers: 1 })).status, 200);
+  assert.deepEqual(await sizes(), [5, 1]);
+  assert.equal((await change({ min_workers: 30 })).status, 200);
+  assert.deepEqual(await sizes(), [30, 1]);
+  assert.equal((await change({ max_workers: 40 })).status, 200);
+  assert.deepEqual(await sizes(), [30, 40]);
+});
+
 test("two groups may have one name, each with a key of its own", async () => {
   const [first, second] = [await show(await create()), await show(await create())];
   assert.equal(first["endpoint_name"], second["endpoint_name"]);
@@ -132,7 +148,6 @@ const refused = [
   ["target_util", 2],
   ["cold_mult", 0],
   ["cold_workers", 2.5],
-  ["cold_workers", 21],
   ["max_workers", 0],
   ["max_workers", true],
   ["endpoint_name", ""],

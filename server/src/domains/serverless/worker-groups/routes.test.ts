@@ -211,6 +211,28 @@ test("a change that leaves search and price alone is stored, and so is one of a 
   }
 });
 
+test("cold workers that are sent must fit into the group's cap; a lower cap later wins over those of before", async (t) => {
+  const world = await testApp(t);
+  const owner = await world.caller();
+  const endpoint = await anEndpoint(world, owner);
+  const send = (method: "POST" | "PUT", url: string, body: object) =>
+    world.call({ method, url, secret: owner.secret, body: { endpoint_id: endpoint, ...body } });
+  const recipe = { launch_args: "--image alpine", search_params: "" };
+  const refused = await send("POST", PATH, { ...recipe, cold_workers: 3, max_workers: 2 });
+  assert.deepEqual(
+    [refused.status, refused.body["error"], refused.body["field"]],
+    [400, "invalid_args", "cold_workers"],
+  );
+  assert.match(String(refused.body["msg"]), /^cold_workers: 3 cold workers are more than max_workers, which is 2$/);
+  const made = await send("POST", PATH, { ...recipe, cold_workers: null, max_workers: 2 });
+  assert.equal(made.status, 200, made.text);
+  const own = `${PATH}${String(made.body["id"])}/`;
+  assert.equal((await send("PUT", own, { cold_workers: 3 })).status, 400);
+  assert.equal((await send("PUT", own, { max_workers: 1, cold_workers: null })).status, 200);
+  const [group] = await listed(world, owner);
+  assert.deepEqual([group?.["cold_workers"], group?.["max_workers"]], [3, 1]);
+});
+
 test("another user's group looks like one that never existed", async (t) => {
   const world = await testApp(t);
   const owner = await world.caller();

@@ -84,9 +84,12 @@ export const DEFAULT_WORKER_GROUP = {
 
 const SEARCH_LENGTH_MAX = 8192;
 
-/** The current parameters with the sent ones in their place; throws `invalid` naming the field that is out of range. */
+/**
+ * The current parameters with the sent ones in their place; throws `invalid` naming the field that is out of range.
+ * Cold workers that are sent must fit into the cap, as published; those of before may exceed a new cap, which wins.
+ */
 export function changeWorkerGroup(current: WorkerGroupParameters, request: WorkerGroupRequest): WorkerGroupParameters {
-  return {
+  const changed = {
     gpuRamGb: readNumber("gpu_ram", request.gpu_ram, NOT_NEGATIVE) ?? current.gpuRamGb,
     testWorkers: readCount("test_workers", request.test_workers, 0) ?? current.testWorkers,
     coldWorkers: readCount("cold_workers", request.cold_workers, 0) ?? current.coldWorkers,
@@ -96,6 +99,12 @@ export function changeWorkerGroup(current: WorkerGroupParameters, request: Worke
     targetUtil: readNumber("target_util", request.target_util, FRACTION) ?? current.targetUtil,
     coldMult: readNumber("cold_mult", request.cold_mult, POSITIVE) ?? current.coldMult,
   };
+  if (request.cold_workers !== undefined && changed.coldWorkers > changed.maxWorkers) {
+    const { coldWorkers, maxWorkers } = changed;
+    const why = `${coldWorkers} cold workers are more than max_workers, which is ${maxWorkers}`;
+    throw invalid("cold_workers", `cold_workers: ${why}`);
+  }
+  return changed;
 }
 
 /** Reads a search in the form of a text, a list of such texts, or an object; undefined when it is absent. */

@@ -346,6 +346,14 @@ test("a worker that is rented for another reason also stands in: no second one i
   );
 });
 
+test("no more workers are kept than max_workers, however many cold_workers are asked for", () => {
+  const offers = [1, 2, 3, 4].map((id) => anOffer(id));
+  const parameters = { coldWorkers: 5, maxWorkers: 2 };
+  assert.equal(offersOf(decide(aSituation({ offers, parameters }))).length, 2);
+  const workers = [aWorker(1), aWorker(2)];
+  assert.deepEqual(offersOf(decide(aSituation({ offers, workers, parameters }))), []);
+});
+
 test("each group first gets its own minimum from whichever offers it has", () => {
   const groups = [aGroup(1, { coldWorkers: 1 }), aGroup(2, { coldWorkers: 2 })];
   const workers = [aWorker(1, { groupId: asId<WorkerGroupId>(1) })];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changeParameters, DEFAULT_PARAMETERS, planParameters } from "./parameters.ts";
+import { changeParameters, DEFAULT_PARAMETERS, planParameters, type Parameters } from "./parameters.ts";
 import { describeRemoval, nextRemovalAt } from "../../workers/rules/removal.ts";
 
 test("a group without parameters has the published defaults", () => {
@@ -11,10 +11,13 @@ test("a group without parameters has the published defaults", () => {
   );
 });
 
-test("a cap below the default of cold workers lowers that default", () => {
-  assert.equal(planParameters({ max_workers: 3 }).coldWorkers, 3);
-  assert.throws(() => planParameters({ max_workers: 3, cold_workers: 4 }), { extra: { field: "cold_workers" } });
-  assert.throws(() => changeParameters(DEFAULT_PARAMETERS, { max_workers: 3 }), { extra: { field: "max_workers" } });
+test("cold workers above the cap are stored as they were sent, in a new group and in a change", () => {
+  const both = ({ coldWorkers, maxWorkers }: Parameters) => [coldWorkers, maxWorkers];
+  assert.deepEqual(both(planParameters({ max_workers: 3 })), [5, 3]);
+  assert.deepEqual(both(planParameters({ max_workers: 3, cold_workers: 4 })), [4, 3]);
+  assert.deepEqual(both(planParameters({ max_workers: 3, min_workers: 4 })), [4, 3]);
+  assert.deepEqual(both(changeParameters(DEFAULT_PARAMETERS, { max_workers: 3 })), [5, 3]);
+  assert.deepEqual(both(changeParameters(DEFAULT_PARAMETERS, { cold_workers: 21 })), [21, 20]);
 });
 
 test("min_workers is another name of cold_workers", () => {

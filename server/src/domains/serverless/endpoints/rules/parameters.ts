@@ -12,6 +12,7 @@ export type Parameters = {
   readonly minColdLoad: number;
   readonly targetUtil: number;
   readonly coldMult: number;
+  /** As it was sent; `maxWorkers` bounds it where it counts. */
   readonly coldWorkers: number;
   readonly maxWorkers: number;
   /** Without a value the default of the router counts. */
@@ -60,15 +61,15 @@ const INTEGER_MAX = 2_147_483_647;
 
 /** The parameters of a new group; throws `invalid` naming the field that is out of range. */
 export function planParameters(request: ParameterRequest): Parameters {
-  const maxWorkers = readCount("max_workers", request.max_workers, 1) ?? DEFAULT_PARAMETERS.maxWorkers;
-  // A request for fewer workers in all than the default of cold workers lowers that default.
-  const coldWorkers = Math.min(DEFAULT_PARAMETERS.coldWorkers, maxWorkers);
-  return changeParameters({ ...DEFAULT_PARAMETERS, maxWorkers, coldWorkers }, request);
+  return changeParameters(DEFAULT_PARAMETERS, request);
 }
 
-/** The current parameters with the sent ones in their place; throws `invalid` naming the field that is out of range. */
+/**
+ * The current parameters with the sent ones in their place; throws `invalid` naming the field that is out of range.
+ * Cold workers may be more than workers in all: published clients send their default of 5 with every cap.
+ */
 export function changeParameters(current: Parameters, request: ParameterRequest): Parameters {
-  const changed = {
+  return {
     name: readName(request.endpoint_name) ?? current.name,
     state: readState(request.endpoint_state) ?? current.state,
     minLoad: readNumber("min_load", request.min_load, NOT_NEGATIVE) ?? current.minLoad,
@@ -82,14 +83,6 @@ export function changeParameters(current: Parameters, request: ParameterRequest)
       readNumber("target_queue_time", request.target_queue_time, NOT_NEGATIVE) ?? current.targetQueueTimeS,
     inactivityTimeoutS: readNumber("inactivity_timeout", request.inactivity_timeout, ANY) ?? current.inactivityTimeoutS,
   };
-  if (changed.coldWorkers > changed.maxWorkers) {
-    const field = coldWorkersField(request) ?? "max_workers";
-    throw invalid(
-      field,
-      `${field}: ${changed.coldWorkers} cold workers are more than max_workers, which is ${changed.maxWorkers}`,
-    );
-  }
-  return changed;
 }
 
 type Range = { readonly holds: (value: number) => boolean; readonly words: string };
@@ -120,11 +113,6 @@ function readColdWorkers(request: ParameterRequest): number | undefined {
     throw invalid("min_workers", "min_workers is another name of cold_workers and must not differ from it");
   }
   return readCount("cold_workers", cold, 0) ?? readCount("min_workers", min, 0);
-}
-
-function coldWorkersField(request: ParameterRequest): string | undefined {
-  if (request.cold_workers !== undefined) return "cold_workers";
-  return request.min_workers === undefined ? undefined : "min_workers";
 }
 
 /** Any text of one line: published clients send names with blanks. */
