@@ -65,6 +65,7 @@ import {
   Routers,
   simulateRoutes,
   Tickets,
+  type Authenticate,
   type Autoscaler,
   type WorkerReports,
 } from "../domains/serverless/index.ts";
@@ -294,7 +295,12 @@ function endpointSideRoutes(http: HttpScope, parts: Parts): void {
   const { database, clock, random, secret, encryption, desk, search, routers, identities, ipHistory } = parts;
   const keyOf = instanceKeyMaker(secret);
   const tickets = new Tickets({ clock, tokenOf: (id) => workerTokenOf(keyOf(id).secret) });
-  routeRoutes(http, { routers, encryption, tickets });
+  const authenticate: Authenticate = async (presented, ipAddress, pause) => {
+    const identity = await identities.authenticate(presented, pause);
+    if (identity !== undefined) ipHistory.record(identity, ipAddress);
+    return identity;
+  };
+  routeRoutes(http, { routers, encryption, tickets, authenticate });
   reportRoutes(http, parts.reports);
   endpointRoutes(http, { random });
   autoscalerRoutes(http);
@@ -305,11 +311,7 @@ function endpointSideRoutes(http: HttpScope, parts: Parts): void {
     routers,
     tickets,
     encryption,
-    authenticate: async (presented, ipAddress, pause) => {
-      const identity = await identities.authenticate(presented, pause);
-      if (identity !== undefined) ipHistory.record(identity, ipAddress);
-      return identity;
-    },
+    authenticate,
     rootCertificate: () => rootCertificate({ database, clock, encryption }),
   });
   workerGroupRoutes(http, { desk, encryption, search });

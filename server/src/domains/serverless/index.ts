@@ -1,6 +1,7 @@
 export { retryWorkerRemoval } from "./workers/retry-removal-loop.ts";
 export { routerLoops } from "./routing/loops.ts";
 export { routeRoutes } from "./routing/routes.ts";
+export type { Authenticate } from "./routing/route-admission.ts";
 export { Routers } from "./routing/routers.ts";
 export { Tickets } from "./routing/tickets.ts";
 export { endpointRoutes } from "./endpoints/routes.ts";

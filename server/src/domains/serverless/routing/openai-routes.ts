@@ -11,24 +11,19 @@ import { WrongKeys } from "../../../http/wrong-keys.ts";
 import { explainAbsent, inOpenAiForm, openAiError } from "./openai-errors.ts";
 import { readCompletion, type CompletionKind } from "./rules/openai-request.ts";
 import { complete, tooManyWaiting } from "./openai-service.ts";
+import type { Authenticate } from "./route-admission.ts";
 import { hangUpOf } from "./routes.ts";
 import type { RoutedGroup } from "./routed-group.ts";
 import type { Routers } from "./routers.ts";
 import { signerLoader } from "./signing-service.ts";
 import type { Tickets } from "./tickets.ts";
-import { findEndpointIdByName } from "../endpoints/store.ts";
 import { WorkerClient, type WorkerAnswer } from "../workers/worker-client.ts";
 
 export type OpenAiPorts = {
   readonly routers: Routers;
   readonly encryption: Encryption;
   readonly tickets: Tickets;
-  /** The identity of an account's key; undefined for other keys. `pause` is awaited before the database is asked. */
-  readonly authenticate: (
-    secret: string,
-    ipAddress: string,
-    pause: () => Promise<void>,
-  ) => Promise<Identity | undefined>;
+  readonly authenticate: Authenticate;
   /** The certificate of the authority that signs the certificates of workers. */
   readonly rootCertificate: () => Promise<string>;
 };
@@ -114,7 +109,7 @@ async function within<T>(
   }
 }
 
-function admission({ database, clock }: HttpScope, { routers, authenticate }: OpenAiPorts) {
+function admission({ clock }: HttpScope, { routers, authenticate }: OpenAiPorts) {
   const wrongKeys = new WrongKeys(clock);
   return async (request: FastifyRequest): Promise<Admitted> => {
     const name = String(asParameters(request.params)["endpoint"]);
@@ -134,8 +129,7 @@ function admission({ database, clock }: HttpScope, { routers, authenticate }: Op
     const { identity } = holder;
     const refused = refuseOperation(identity, ACCESS) ?? refuseFrozen(identity, request.method, ACCESS);
     if (refused) throw refused;
-    const id = await findEndpointIdByName(database.kysely, identity.userId, name);
-    const group = id && (await routers.open(id));
+    const group = await routers.findOwn(identity.userId, name);
     if (group === undefined) throw new AppError("not_found", "no_such_endpoint", `You have no endpoint ${name}.`);
     return { group, identity };
   };

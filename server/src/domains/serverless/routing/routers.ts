@@ -1,12 +1,12 @@
 import type { Clock } from "../../../base/clock.ts";
-import { asId, type EndpointGroupId, type InstanceId } from "../../../base/ids.ts";
+import { asId, type EndpointGroupId, type InstanceId, type UserId } from "../../../base/ids.ts";
 import type { Log } from "../../../base/log.ts";
 import { MicroBatcher } from "../../../base/micro-batcher.ts";
 import type { Database } from "../../../db/connect.ts";
 import type { ChannelHandler } from "../../../db/listener.ts";
 import { inSnapshot, withTransaction, type Tx } from "../../../db/transaction.ts";
 import type { LoopStatus } from "../../../base/loop-driver.ts";
-import { notifyFinished } from "../endpoints/store.ts";
+import { findEndpointIdByName, notifyFinished } from "../endpoints/store.ts";
 import type { EndpointRouter, RouteRequest } from "./endpoint-router.ts";
 import { finishedPayloads, readFinished, type Finished } from "./finished-elsewhere.ts";
 import {
@@ -49,6 +49,8 @@ export class Routers {
   readonly #groups = new Map<EndpointGroupId, RoutedGroup>();
   readonly #byKey = new Map<string, RoutedGroup>();
   readonly #lookups = new Map<string, Promise<RoutedGroup | undefined>>();
+  /** Look-ups under way of accounts' endpoints by name, which are not remembered: names change hands. */
+  readonly #namings = new Map<string, Promise<EndpointGroupId | undefined>>();
   /** Reads under way; `isStale` if the endpoint changed meanwhile and is read again. */
   readonly #loads = new Map<EndpointGroupId, { isStale: boolean; readonly done: Promise<RoutedGroup | undefined> }>();
   readonly #listeners: ((id: EndpointGroupId) => void)[] = [];
@@ -133,6 +135,19 @@ export class Routers {
     }
     const group = await lookup;
     return group?.endpoint.name === name ? group : undefined;
+  }
+
+  /** The account's oldest endpoint of this name; requests that come during a look-up share it. */
+  async findOwn(userId: UserId, name: string): Promise<RoutedGroup | undefined> {
+    const wanted = `${userId} ${name}`;
+    let naming = this.#namings.get(wanted);
+    if (naming === undefined) {
+      const db = this.#ports.database.kysely;
+      naming = findEndpointIdByName(db, userId, name).finally(() => this.#namings.delete(wanted));
+      this.#namings.set(wanted, naming);
+    }
+    const id = await naming;
+    return id === undefined ? undefined : this.open(id);
   }
 
   /** An endpoint by its id, read from the database unless this process has it. */

@@ -2,15 +2,19 @@ import assert from "node:assert/strict";
 import { createVerify, randomBytes } from "node:crypto";
 import { test, type TestContext } from "node:test";
 import { asId, type EndpointGroupId, type InstanceId } from "../../../base/ids.ts";
+import type { PermissionDocument } from "../../../base/identity.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { aMachine, anInstanceRow } from "../../../../../test/support/hosts/machines.ts";
 import { soon, testApp, type TestApp } from "../../../../../test/support/app.ts";
-import type { TestCaller } from "../../../../../test/support/fixtures.ts";
+import { aKey, inTransaction, type TestCaller } from "../../../../../test/support/fixtures.ts";
+import { followFreezes, insertFreeze } from "../../people/accounts/for-freezes.ts";
 import { takeRequestNumbers } from "./route-store.ts";
 import { addWorker } from "../endpoints/service.ts";
 import { notifyEndpoints } from "../endpoints/store.ts";
 
 type Endpoint = { readonly id: EndpointGroupId; readonly name: string; readonly key: string };
+
+type Misc = NonNullable<PermissionDocument["api"]["misc"]>;
 
 async function anEndpoint(app: TestApp, owner: TestCaller, name = "llama 70b"): Promise<Endpoint> {
   const as = { secret: owner.secret };
@@ -94,11 +98,12 @@ test("the endpoint's key may come in the body, as bearer or in the query", async
 test("a wrong key, the key of another endpoint and an unknown name get the same refusal; bad fields are named", async (t) => {
   const { app, owner, endpoint, ask } = await world(t);
   const other = await anEndpoint(app, owner, "other");
+  const stranger = await app.caller();
   const wrong = [
     { api_key: "wrong" },
     { api_key: "\u2028 not even a key" },
     { api_key: other.key },
-    { api_key: owner.secret },
+    { api_key: stranger.secret },
     { api_key: undefined },
   ];
   const message = `authenticate_endpoint_apikey: invalid api_key or endpoint ${endpoint.name} not found`;
@@ -124,6 +129,65 @@ test("a wrong key, the key of another endpoint and an unknown name get the same 
   }
 });
 
+test("a key of the account opens the oldest of its endpoints with that name, and no other account's", async (t) => {
+  const { app, owner, endpoint } = await world(t);
+  const worker = await aReadyWorker(app, owner, endpoint);
+  const body = { endpoint: endpoint.name, cost: 1 };
+  const calls = (secret: string) => [
+    { url: "/route/", secret, body },
+    { url: `/route/?api_key=${secret}`, body },
+    { url: "/route/", body: { ...body, api_key: secret } },
+    { url: "/route/", secret, body: { ...body, api_key: "wrong" } },
+  ];
+  const younger = await anEndpoint(app, owner);
+  for (const call of calls(owner.secret)) {
+    const { status, body: said } = await app.call({ method: "POST", ...call });
+    assert.deepEqual([status, said.url], [200, `http://192.0.2.7:${30_000 + worker}`]);
+  }
+  assert.equal(app.app.routers.of(younger.id), undefined, "the other one of this name was not asked");
+  const stranger = await app.caller();
+  for (const call of calls(stranger.secret)) {
+    const { status, body: said } = await app.call({ method: "POST", ...call });
+    assert.deepEqual([status, said.error], [401, "auth_error"]);
+  }
+  const own = await anEndpoint(app, stranger);
+  const theirs = await aReadyWorker(app, stranger, own);
+  const routed = await app.call({ method: "POST", url: "/route/", secret: stranger.secret, body });
+  assert.equal(routed.body.url, `http://192.0.2.7:${30_000 + theirs}`);
+});
+
+test("a narrowed key of the account asks for workers only with the permission for serverless calls", async (t) => {
+  const { app, owner, endpoint } = await world(t);
+  await aReadyWorker(app, owner, endpoint);
+  const ask = async (misc: Misc | undefined) => {
+    const permissions = { api: { user_read: {}, ...(misc === undefined ? {} : { misc }) } };
+    const { secret } = await inTransaction(app.env.database, (tx) => aKey(tx, owner, { permissions }));
+    const body = { endpoint: endpoint.name, cost: 1 };
+    const { status, body: said } = await app.call({ method: "POST", url: "/route/", secret, body });
+    return status === 200 ? typeof said.url : [status, said.error];
+  };
+  const only = (name: string) => ({ "api.route.request": { constraints: { endpoint: { eq: name } } } });
+  assert.equal(await ask({}), "string");
+  assert.equal(await ask(only(endpoint.name)), "string");
+  assert.deepEqual(await ask(undefined), [403, "not_authorized"]);
+  assert.deepEqual(await ask({ "api.endpoint.list": {} }), [403, "not_authorized"]);
+  assert.deepEqual(await ask(only("other")), [403, "not_authorized"]);
+});
+
+test("a frozen account's key asks for no worker", async (t) => {
+  const { app, owner, endpoint } = await world(t);
+  await aReadyWorker(app, owner, endpoint);
+  const admin = await app.caller();
+  await inTransaction(app.env.database, async (tx) => {
+    await insertFreeze(tx, { userId: owner.id, reason: "review", frozenBy: admin.id });
+    await followFreezes(tx, owner.id);
+  });
+  await app.settled();
+  const body = { endpoint: endpoint.name, cost: 1 };
+  const { status, body: said } = await app.call({ method: "POST", url: "/route/", secret: owner.secret, body });
+  assert.deepEqual([status, said.error], [403, "account_frozen"]);
+});
+
 test("guessing keys is slowed down; clients with a valid key are not, however many ask at once", async (t) => {
   const { app, owner, endpoint, ask } = await world(t);
   await aReadyWorker(app, owner, endpoint);
@@ -131,6 +195,8 @@ test("guessing keys is slowed down; clients with a valid key are not, however ma
   assert.deepEqual(new Set(first.map(({ status }) => status)), new Set([200]));
   assert.equal(new Set(first.map(({ body }) => body.request_idx)).size, 700, "each has a number of its own");
   const guesses = await Promise.all(Array.from({ length: 700 }, (_, index) => ask({ api_key: `guess-${index}` })));
+  const ofAccount = await Promise.all(Array.from({ length: 700 }, () => ask({ cost: 1, api_key: owner.secret })));
+  assert.deepEqual(new Set(ofAccount.map(({ status }) => status)), new Set([200]), "its key is remembered");
   const refused = guesses.filter(({ status }) => status === 429);
   assert.ok(refused.length >= 100, `${refused.length} were too many`);
   assert.equal((await ask()).status, 200);

@@ -6,12 +6,11 @@ import { rateLimited } from "../../../http/error-response.ts";
 import { RateLimiter, WRONG_KEY_LIMIT } from "../../../http/rate-limit.ts";
 import type { HttpScope } from "../../../http/server.ts";
 import { REPLAY_TIMEOUT_S, RouteBody, RouteQuery, RouteResponse } from "./schema.ts";
-import type { RoutedGroup, RouteOutcome } from "./routed-group.ts";
+import { routeAdmission, ROUTE_ACCESS, type Authenticate } from "./route-admission.ts";
+import type { RouteOutcome } from "./routed-group.ts";
 import { HOLD_MS, type Routers } from "./routers.ts";
 import { signerLoader } from "./signing-service.ts";
 import type { Tickets } from "./tickets.ts";
-
-const ALLOWED = { allowed: true } as const;
 
 /** Adds `error_msg`, in which published clients read the reason of an error. */
 export async function addErrorMessage(_request: FastifyRequest, _reply: FastifyReply, payload: unknown) {
@@ -26,10 +25,21 @@ export function routeRoutes(
     routers,
     encryption,
     tickets,
-  }: { readonly routers: Routers; readonly encryption: Encryption; readonly tickets: Tickets },
+    authenticate,
+  }: {
+    readonly routers: Routers;
+    readonly encryption: Encryption;
+    readonly tickets: Tickets;
+    readonly authenticate: Authenticate;
+  },
 ): void {
   const loadSigner = signerLoader({ database, clock, encryption });
   const wrongKeys = new RateLimiter();
+  const countGuess = (ipAddress: string) => {
+    const decision = wrongKeys.take(networkOf(ipAddress), WRONG_KEY_LIMIT, clock.monotonicMs());
+    if (!decision.allowed) throw rateLimited(1 / WRONG_KEY_LIMIT.perSecond, decision.retryAfterMs);
+  };
+  const admit = routeAdmission({ routers, authenticate, countGuess });
   app.addHook("preClose", async () => routers.release());
 
   app.get(
@@ -41,8 +51,8 @@ export function routeRoutes(
   app.post(
     "/route/",
     {
-      // The key belongs to the endpoint and not to an account, so it is checked here.
-      config: { access: { operation: "api.route.request", permission: "public" } },
+      // The key may be the endpoint's and not an account's, so it is checked here.
+      config: { access: { operation: ROUTE_ACCESS.operation, permission: "public" } },
       preSerialization: addErrorMessage,
       schema: {
         tags: ["Serverless"],
@@ -54,17 +64,7 @@ export function routeRoutes(
     },
     async (request, reply): Promise<RouteResponse> => {
       const { body } = request;
-      const keys = presentedKeys(request, body);
-      let group = keys.map((key) => routers.known(body.endpoint, key)).find((known) => known !== undefined);
-      if (group === undefined) {
-        // The limit applies before the database is asked: guesses are slow and cost little.
-        const isGuess = !keys.some((key) => routers.isLookedUp(key));
-        const decision = isGuess
-          ? wrongKeys.take(networkOf(request.ip), WRONG_KEY_LIMIT, clock.monotonicMs())
-          : ALLOWED;
-        if (!decision.allowed) throw rateLimited(1 / WRONG_KEY_LIMIT.perSecond, decision.retryAfterMs);
-        group = await findGroup(routers, body.endpoint, keys);
-      }
+      const group = await admit(request, { name: body.endpoint, keys: presentedKeys(request, body) });
       if (group === undefined) throw wrongKey(body.endpoint);
       const asked = {
         requestIdx: body.request_idx ?? 0,
@@ -95,14 +95,6 @@ function presentedKeys(request: FastifyRequest, body: RouteBody): readonly strin
 }
 
 type RouteQueryType = { readonly api_key?: string };
-
-async function findGroup(routers: Routers, name: string, keys: readonly string[]): Promise<RoutedGroup | undefined> {
-  for (const key of new Set(keys)) {
-    const group = await routers.findByKey(name, key);
-    if (group !== undefined) return group;
-  }
-  return undefined;
-}
 
 /** The error is the same for an endpoint that does not exist: a client without a key learns nothing. */
 function wrongKey(endpoint: string): AppError {

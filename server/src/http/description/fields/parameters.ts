@@ -17,7 +17,7 @@ const PARAMETERS: FieldWords = {
   ],
   "api.admin.disputes all": ["`true` shows accounts whose disputes were all won as well", "true"],
   "api.admin.freezes all": ["`true` shows lifted freezes as well", "true"],
-  api_key: ["Key of the endpoint", "ept_example_key"],
+  api_key: ["Key of the endpoint, or of its account", "ept_example_key"],
   before: ["Only events before the event of this id", 5012],
   before_id: ["Only entries with a smaller id than this", 500],
   edate: [`End of the span: ${MOMENT}; a date includes its whole day`, "2026-01-31"],

@@ -183,10 +183,10 @@ export const SERVERLESS_FIELDS: FieldWords = {
     { type: "array", items: { type: "integer" } },
   ],
   "RouteRequestRequest.api_key": [
-    "Key of the endpoint; it may also come as bearer key or in the query",
+    "Key of the endpoint, or of its account with the permission `misc`; it may also come as bearer key or in the query",
     "ept_example_key",
   ],
-  "RouteRequest.api_key": ["Key of the endpoint", "ept_example_key"],
+  "RouteRequest.api_key": ["Key of the endpoint, or of its account", "ept_example_key"],
   "RouteRequestRequest.cost": ["Work of the request, in units of load", 100],
   "RouteRequestResponse.url": [
     "Address of the worker; absent while there is none: ask again",

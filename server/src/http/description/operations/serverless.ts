@@ -81,7 +81,7 @@ export const SERVERLESS_OPERATIONS: OperationWords = {
   },
   "api.route.request": {
     description:
-      "Returns the address of a worker for a request of `cost` units; without `url` the request waits, so ask again with its `request_idx`. 401 `auth_error` for a wrong key, 400 `endpoint_stopped`, 503 `too_many_waiting`.",
+      "Returns the address of a worker for a request of `cost` units; without `url` the request waits, so ask again with its `request_idx`. 401 `auth_error` for a wrong key, 403 `not_authorized` for a key of the account without the permission, 400 `endpoint_stopped`, 503 `too_many_waiting`.",
     request: { endpoint: "llama", cost: 100 },
   },
   "api.worker.report": {
