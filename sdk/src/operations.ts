@@ -635,10 +635,10 @@ export type ChargeLine = {
 };
 
 export type ChargeMetadata = {
-  readonly template_id?: number | null;
-  readonly label?: string | null;
-  readonly endpoint_id?: number | null;
-  readonly workergroup_id?: number | null;
+  readonly template_id?: number;
+  readonly label?: string;
+  readonly endpoint_id?: number;
+  readonly workergroup_id?: number;
   readonly quantity?: number;
   readonly unit?: string;
   readonly unpaid?: string;
@@ -3497,6 +3497,7 @@ export type WorkerGroup = {
   readonly endpoint_id: number;
   readonly endpoint_name: string;
   readonly user_id: number;
+  readonly api_key?: string;
   readonly template_id?: number;
   readonly template_hash: string;
   readonly search_params: string;

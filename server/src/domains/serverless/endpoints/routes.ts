@@ -1,3 +1,4 @@
+import type { RouteAccess } from "../../../base/access.ts";
 import { notFound } from "../../../base/errors.ts";
 import { asId, MAX_ID, type EndpointGroupId } from "../../../base/ids.ts";
 import { withTransaction } from "../../../db/transaction.ts";
@@ -28,6 +29,9 @@ const changing = (operation: "create" | "update" | "delete") => ({
   },
 });
 
+/** Lists of endpoints hold their keys: who may call this may read them. */
+export const LIST_ENDPOINTS = { operation: "api.endpoint.list", permission: "misc" } as const satisfies RouteAccess;
+
 export type EndpointPorts = { readonly random: RandomBytes };
 
 export function endpointRoutes(scope: HttpScope, ports: EndpointPorts): void {
@@ -37,7 +41,7 @@ export function endpointRoutes(scope: HttpScope, ports: EndpointPorts): void {
   app.get(
     "/api/v0/endptjobs/",
     {
-      config: { access: { operation: "api.endpoint.list", permission: "misc" } },
+      config: { access: LIST_ENDPOINTS },
       schema: { tags: TAG, summary: "Show own endpoint groups", response: { 200: ListEndpointsResponse } },
     },
     async (request) => {

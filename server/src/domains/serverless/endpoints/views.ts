@@ -28,13 +28,20 @@ export function endpointRecord(group: EndpointGroup): EndpointRecord {
   };
 }
 
-/** The API's record of a worker group. Fields without a value are left out: published clients fail on null. */
-export function workerGroupRecord(group: WorkerGroup, launchArgs: string): WorkerGroupRecord {
+/**
+ * The API's record of a worker group. Fields without a value are left out: published clients fail on null. So is the
+ * endpoint's key for callers that may not read it from the endpoint.
+ */
+export function workerGroupRecord(
+  group: WorkerGroup,
+  { launchArgs, mayReadKey }: { readonly launchArgs: string; readonly mayReadKey: boolean },
+): WorkerGroupRecord {
   return {
     id: group.id,
     endpoint_id: group.endpointGroupId,
     endpoint_name: group.endpointName,
     user_id: group.userId,
+    ...(mayReadKey ? { api_key: group.endpointKey } : {}),
     ...(group.templateId === undefined ? {} : { template_id: group.templateId }),
     template_hash: group.templateHash,
     search_params: group.searchParams,

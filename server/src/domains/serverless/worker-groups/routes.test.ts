@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { PermissionDocument } from "../../../base/identity.ts";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
-import type { TestCaller } from "../../../../../test/support/fixtures.ts";
+import { aKey, inTransaction, type TestCaller } from "../../../../../test/support/fixtures.ts";
 
 const PATH = "/api/v0/workergroups/";
 
@@ -47,6 +48,7 @@ test("requests of the published clients are understood, stored, and shown by bot
   assert.equal(made.body["id"], made.body["result"]);
   const [group] = await listed(world, owner);
   const { created_at: createdAt, search_query: query, ...record } = group ?? {};
+  const { body: shown } = await world.call({ url: `/api/v0/endptjobs/${endpoint}/`, secret: owner.secret });
   assert.equal(typeof createdAt, "number");
   assert.deepEqual(query, {
     gpu_ram: { gte: 24_000 },
@@ -60,6 +62,7 @@ test("requests of the published clients are understood, stored, and shown by bot
     endpoint_id: endpoint,
     endpoint_name: "bench run 1",
     user_id: owner.id,
+    api_key: shown.result.api_key,
     template_hash: "",
     search_params: "gpu_ram>=24 gpu_name in [RTX_4090,RTX_3090] verified=True rentable=True rented=False",
     launch_args: "--image ghcr.io/x/y:1 --env '-e A=b' --disk 40",
@@ -77,6 +80,21 @@ test("requests of the published clients are understood, stored, and shown by bot
     failure_count: 0,
   } satisfies Record<keyof typeof record, unknown>);
   assert.deepEqual(await listed(world, owner, "/api/v0/autojobs/"), await listed(world, owner));
+});
+
+test("a key that may not list endpoints reads no key of theirs from their worker groups", async (t) => {
+  const world = await testApp(t);
+  const owner = await world.caller();
+  const endpoint = await anEndpoint(world, owner);
+  const body = { endpoint_id: endpoint, launch_args: "--image alpine" };
+  assert.equal((await world.call({ method: "POST", url: PATH, secret: owner.secret, body })).status, 200);
+  const keysFor = async (misc: NonNullable<PermissionDocument["api"]["misc"]>) => {
+    const permissions = { api: { misc } };
+    const narrow = await inTransaction(world.env.database, (tx) => aKey(tx, owner, { permissions }));
+    return (await listed(world, { ...owner, secret: narrow.secret })).map((group) => typeof group["api_key"]);
+  };
+  assert.deepEqual(await keysFor({}), ["string"]);
+  assert.deepEqual(await keysFor({ "api.workergroup.list": {} }), ["undefined"]);
 });
 
 test("endpoints and worker groups are made, changed and deleted with the key in the body, as published examples do", async (t) => {

@@ -1,6 +1,8 @@
+import { refuseOperation } from "../../../base/access.ts";
 import type { Encryption } from "../../../base/encryption.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { describeRemoval } from "../workers/rules/removal.ts";
+import { LIST_ENDPOINTS } from "../endpoints/routes.ts";
 import { DeleteEndpointResponse } from "../endpoints/schema.ts";
 import { openArgs } from "./encrypted-recipe.ts";
 import { workerGroupRecord } from "../endpoints/views.ts";
@@ -46,10 +48,14 @@ function readRoute({ app, database }: HttpScope, path: string, encryption: Encry
       schema: { tags: TAG, summary: "Show own worker groups", response: { 200: ListWorkerGroupsResponse } },
     },
     async (request) => {
-      const groups = await listWorkerGroupsOf(database.kysely, identityOf(request).userId);
+      const identity = identityOf(request);
+      const groups = await listWorkerGroupsOf(database.kysely, identity.userId);
+      const mayReadKey = refuseOperation(identity, LIST_ENDPOINTS) === undefined;
       return {
         success: true as const,
-        results: groups.map((group) => workerGroupRecord(group, openArgs(group, encryption) ?? "")),
+        results: groups.map((group) =>
+          workerGroupRecord(group, { launchArgs: openArgs(group, encryption) ?? "", mayReadKey }),
+        ),
       };
     },
   );

@@ -52,6 +52,7 @@ export const WorkerGroupRecord = model("WorkerGroup", {
   endpoint_id: Type.Integer(),
   endpoint_name: Type.String(),
   user_id: Type.Integer(),
+  api_key: Type.Optional(Type.String()),
   template_id: Type.Optional(Type.Integer()),
   template_hash: Type.String(),
   search_params: Type.String(),

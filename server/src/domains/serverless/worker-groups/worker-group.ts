@@ -44,6 +44,8 @@ export type WorkerGroup = WorkerGroupParameters &
     readonly id: WorkerGroupId;
     readonly endpointGroupId: EndpointGroupId;
     readonly endpointName: string;
+    /** The endpoint's own key, which opens its route and nothing else. */
+    readonly endpointKey: string;
     readonly userId: UserId;
     /** The key that made the group: its cap limits the workers, too. */
     readonly apiKeyId: ApiKeyId;

@@ -38,6 +38,10 @@ export const SERVERLESS_FIELDS: FieldWords = {
   "EndpointSettings.max_workers": ["Highest number of workers, stopped ones included; at least 1", 20],
   "Endpoint.id": ["Id of the endpoint", 15],
   "Endpoint.api_key": ["Key of the endpoint, which is valid for requests to it only", "ept_example_key"],
+  "WorkerGroup.api_key": [
+    "Key of its endpoint, which is valid for requests to it only; absent for callers that may not list endpoints",
+    "ept_example_key",
+  ],
   "Endpoint.auto_delete_in_seconds": ["Seconds until it is deleted; null when it is not to be deleted", null],
   "Endpoint.auto_delete_due_24h": ["True when it is deleted within 24 hours", false],
   "EndpointShowResponse.result": ["The endpoint"],

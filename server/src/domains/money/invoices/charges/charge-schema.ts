@@ -30,10 +30,10 @@ export const ChargeRow = model("Charge", {
   source: MaybeText,
   ...amounts,
   metadata: Type.Object({
-    template_id: Type.Optional(MaybeInteger),
-    label: Type.Optional(MaybeText),
-    endpoint_id: Type.Optional(MaybeInteger),
-    workergroup_id: Type.Optional(MaybeInteger),
+    template_id: Type.Optional(Type.Integer()),
+    label: Type.Optional(Type.String()),
+    endpoint_id: Type.Optional(Type.Integer()),
+    workergroup_id: Type.Optional(Type.Integer()),
     quantity: Type.Optional(Type.Number()),
     unit: Type.Optional(Type.String()),
     unpaid: Type.Optional(

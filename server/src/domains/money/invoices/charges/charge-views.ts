@@ -46,7 +46,7 @@ function nodeOf(key: ChargeKey, sums: readonly ChargeSum[], facts: ChargeFacts):
   if (key.kind !== "endpoint") {
     const isVolume = key.kind === "volume";
     const title = `${isVolume ? "Volume" : "Instance"} ${key.id}, ${day}`;
-    const metadata = isVolume ? NO_METADATA : metadataOf(key.id, facts);
+    const metadata = isVolume ? {} : metadataOf(key.id, facts);
     return contractNode(`${isVolume ? "volume" : "instance"}-${key.id}`, key.kind, title, sums, metadata);
   }
   return endpointNode(key, sums, facts);
@@ -71,7 +71,7 @@ function endpointNode(key: ChargeKey, sums: readonly ChargeSum[], facts: ChargeF
         ),
       );
     const whose = known === undefined ? `Workers of endpoint ${key.id}` : `Worker group ${id} of endpoint ${key.id}`;
-    const metadata = { ...NO_METADATA, endpoint_id: key.id, workergroup_id: id };
+    const metadata = { endpoint_id: key.id, workergroup_id: id };
     return { id, node: around(`workergroup-${id}`, `${whose}, ${day}`, instances, metadata) };
   });
   const [first] = groups;
@@ -80,20 +80,20 @@ function endpointNode(key: ChargeKey, sums: readonly ChargeSum[], facts: ChargeF
     `endpoint-${key.id}`,
     `Endpoint ${key.id}${name === undefined ? "" : ` (${name})`}, ${day}`,
     groups.toSorted((a, b) => a.id - b.id).map(({ node }) => node),
-    { ...NO_METADATA, endpoint_id: key.id, workergroup_id: groups.length === 1 ? (first?.id ?? null) : null },
+    { endpoint_id: key.id, ...(groups.length === 1 && first !== undefined ? { workergroup_id: first.id } : {}) },
   );
 }
 
-const NO_METADATA = { template_id: null, label: null, endpoint_id: null, workergroup_id: null };
-
+/** Facts without a value are left out: published clients print each that is there, null too. */
 function metadataOf(instanceId: number, { names, workplaces }: ChargeFacts): ChargeRow["metadata"] {
-  const name = names.get(instanceId);
+  const { templateId, label } = names.get(instanceId) ?? {};
   const workplace = workplaces.get(instanceId);
   return {
-    template_id: name?.templateId ?? null,
-    label: name?.label ?? null,
-    endpoint_id: workplace?.endpointId ?? null,
-    workergroup_id: workplace?.workerGroupId ?? workplace?.endpointId ?? null,
+    ...(templateId === undefined ? {} : { template_id: templateId }),
+    ...(label === undefined ? {} : { label }),
+    ...(workplace === undefined
+      ? {}
+      : { endpoint_id: workplace.endpointId, workergroup_id: workplace.workerGroupId ?? workplace.endpointId }),
   };
 }
 

@@ -117,12 +117,14 @@ for (const isAddedUp of [false, true]) {
       ],
     );
     assert.equal(first?.items[2]?.metadata.unpaid, "0.000000005");
-    assert.deepEqual(Object.keys(first?.metadata ?? {}).toSorted(), [
-      "endpoint_id",
-      "label",
-      "template_id",
-      "workergroup_id",
-    ]);
+    assert.deepEqual(
+      page.results.map(({ source, metadata }) => [source, Object.values<unknown>(metadata).includes(null)]),
+      page.results.map(({ source }) => [source, false]),
+      "facts without a value are left out",
+    );
+    const [served] = page.results.filter(({ source }) => source === `instance-${worker}`);
+    assert.equal(first?.metadata.endpoint_id, undefined);
+    assert.equal(served?.metadata.endpoint_id, 9);
   });
 }
 
@@ -152,7 +154,7 @@ test("a tree names the worker groups that an endpoint's instances really worked 
   assert.deepEqual(brief(second?.items ?? []), ["serverless workergroup-21 0.5"]);
   assert.deepEqual(
     [first?.metadata.workergroup_id, second?.metadata.workergroup_id, first?.items[1]?.metadata.workergroup_id],
-    [null, 21, 22],
+    [undefined, 21, 22],
   );
   const table = await chargesOf(renter);
   const [row] = table.results.filter(({ source }) => source === `instance-${other}`);
