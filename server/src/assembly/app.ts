@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { InstanceId, MachineId, UserId } from "../base/ids.ts";
+import type { EndpointGroupId, InstanceId, MachineId, UserId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { nanos } from "../base/money.ts";
 import { createEncryption, type Encryption } from "../base/encryption.ts";
@@ -62,11 +62,12 @@ import {
   metricsRoutes,
   openAiRoutes,
   routeRoutes,
-  Routers,
   simulateRoutes,
   Tickets,
+  type Agreement,
   type Authenticate,
   type Autoscaler,
+  type Routers,
   type WorkerReports,
 } from "../domains/serverless/index.ts";
 import type { ThisServer } from "../domains/servers/index.ts";
@@ -88,6 +89,7 @@ import { createAutoscaling } from "./autoscaling.ts";
 import { createChannels } from "./channels.ts";
 import { registerHealth } from "./health.ts";
 import { registerMetrics } from "./metrics.ts";
+import { createRouting } from "./routing.ts";
 import { serverPorts } from "./server-ports.ts";
 import { createNotificationParts, type NotificationSettings } from "./notification-parts.ts";
 import { PortProxy } from "../proxy/port-proxy.ts";
@@ -165,7 +167,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const notificationParts = createNotificationParts({ ...dependencies, encryption }, dependencies.notifications ?? {});
   const { deliverer, deliveryLoops } = notificationParts;
   const provider = createPaymentProvider(dependencies.payments ?? NO_PAYMENTS);
-  const routers = new Routers({ database, clock, log, processName: random(8).toString("hex") });
+  const { routers, agreement } = createRouting(dependencies);
   const { autoscaler, reports } = createAutoscaling({
     ...{ database, clock, secret, encryption, desk, routers, search },
     reportAddress: dependencies.payments?.publicUrl,
@@ -188,7 +190,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   });
 
   const means = { identities, ipHistory, offers, space, encryption, desk, poster, gateway, loops, routers, reports };
-  const parts = { ...dependencies, ...means, search, provider, notificationParts };
+  const parts = { ...dependencies, ...means, agreement, search, provider, notificationParts };
   void http.app.register(async () => registerRoutes(http, parts));
 
   return {
@@ -200,12 +202,12 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     proxy,
     routers,
     autoscaler,
-    channels: createChannels({ identities, offers, space, gateway, loops, matcher, routers, autoscaler }),
+    channels: createChannels({ identities, offers, space, gateway, loops, matcher, routers, agreement, autoscaler }),
     async drain() {
       await autoscaler.stop();
       await reports.idle();
       await Promise.all([offers.stop(), space.stop()]);
-      await Promise.all([desk.idle(), poster.idle(), recorder.idle(), deliverer.stop()]);
+      await Promise.all([desk.idle(), poster.idle(), recorder.idle(), agreement.idle(), deliverer.stop()]);
       await routers.stop();
       await ipHistory.flush();
     },
@@ -223,6 +225,7 @@ type Parts = AppDependencies & {
   readonly gateway: AgentGateway;
   readonly loops: LoopDriver;
   readonly routers: Routers;
+  readonly agreement: Agreement;
   readonly reports: WorkerReports;
   readonly search: (query: Readonly<Record<string, unknown>>) => ReturnType<typeof searchOffers>;
   readonly provider: PaymentProvider;
@@ -302,7 +305,8 @@ function endpointSideRoutes(http: HttpScope, parts: Parts): void {
   };
   routeRoutes(http, { routers, encryption, tickets, authenticate });
   reportRoutes(http, parts.reports);
-  endpointRoutes(http, { random });
+  const agreeOn = (id: EndpointGroupId) => parts.agreement.reach(id);
+  endpointRoutes(http, { random, agreeOn });
   autoscalerRoutes(http);
   workerListRoutes(http, { routers });
   metricsRoutes(http);
@@ -315,7 +319,7 @@ function endpointSideRoutes(http: HttpScope, parts: Parts): void {
     rootCertificate: () => rootCertificate({ database, clock, encryption }),
   });
   workerGroupRoutes(http, { desk, encryption, search });
-  deploymentRoutes(http, { desk, encryption, search, random, secret });
+  deploymentRoutes(http, { desk, encryption, search, random, secret, agreeOn });
 }
 
 /** Registers the routes of machines, and of the disks and volumes that are on them. */

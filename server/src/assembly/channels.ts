@@ -13,7 +13,14 @@ import {
 import { DESIRED_CHANNEL, PROXY_PORTS_CHANNEL } from "../domains/rental/instances/for-assembly.ts";
 import type { OfferTable } from "../domains/supply/market/for-assembly.ts";
 import { DELIVER_LOOP, NOTIFICATIONS_CHANNEL } from "../domains/notifications/index.ts";
-import { ENDPOINTS_CHANNEL, FINISHED_CHANNEL, type Autoscaler, type Routers } from "../domains/serverless/index.ts";
+import {
+  AGREEMENT_CHANNEL,
+  ENDPOINTS_CHANNEL,
+  FINISHED_CHANNEL,
+  type Agreement,
+  type Autoscaler,
+  type Routers,
+} from "../domains/serverless/index.ts";
 import { TASKS_CHANNEL } from "../domains/rental/tasks/index.ts";
 import { VOLUMES_CHANNEL, type SpaceTable } from "../domains/supply/volumes/for-assembly.ts";
 import { MATCH_LOOP, STANDING_REQUESTS_CHANNEL, type Matcher } from "../domains/rental/queue/index.ts";
@@ -28,12 +35,13 @@ type Listening = {
   readonly loops: LoopDriver;
   readonly matcher: Matcher;
   readonly routers: Pick<Routers, "channel" | "finishedChannel">;
+  readonly agreement: Pick<Agreement, "channel">;
   readonly autoscaler: Autoscaler;
 };
 
 /** The handler of each notification channel of the database. */
 export function createChannels(listening: Listening): ReadonlyMap<string, ChannelHandler> {
-  const { identities, offers, space, gateway, loops, matcher, routers, autoscaler } = listening;
+  const { identities, offers, space, gateway, loops, matcher, routers, agreement, autoscaler } = listening;
   const pushes: ChannelHandler = {
     onMessage: (payload) => gateway.push(payload.split(",").map((id) => asId<MachineId>(Number(id)))),
     onGap: () => gateway.pushAll(),
@@ -82,6 +90,7 @@ export function createChannels(listening: Listening): ReadonlyMap<string, Channe
     [NOTIFICATIONS_CHANNEL, { onMessage: () => loops.wake(DELIVER_LOOP), onGap: () => loops.wake(DELIVER_LOOP) }],
     [ENDPOINTS_CHANNEL, both(routers.channel, autoscaler.channel)],
     [FINISHED_CHANNEL, routers.finishedChannel],
+    [AGREEMENT_CHANNEL, agreement.channel],
     [PROXY_PORTS_CHANNEL, { onMessage: () => loops.wake(PROXY_LOOP), onGap: () => loops.wake(PROXY_LOOP) }],
   ]);
 }

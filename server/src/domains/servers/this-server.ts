@@ -90,6 +90,13 @@ export class ThisServer {
     ];
   }
 
+  /** The other servers that have neither stopped nor been found dead. */
+  async listOthers(): Promise<readonly ServerId[]> {
+    const beats = await listOtherBeats(this.#deps.database.kysely, this.#current);
+    const deadIds = new Set(this.#dead.map(({ id }) => id));
+    return beats.filter(({ id, isStopped }) => !isStopped && !deadIds.has(id)).map(({ id }) => id);
+  }
+
   /** Notes that this server stops, so that the others need not wait for its silence. */
   async stop(): Promise<void> {
     const { database, clock } = this.#deps;

@@ -251,11 +251,11 @@ export async function removeNamedDeployments(
   return deployments.length;
 }
 
-/** Starts or stops the deployment's endpoint. */
+/** Starts or stops the deployment's endpoint; returns that. */
 export async function setDeploymentState(
   tx: Tx,
   { identity, id, state }: { readonly identity: Deployer; readonly id: number; readonly state: "active" | "stopped" },
-): Promise<void> {
+): Promise<EndpointGroupId> {
   const { userId } = identity;
   const deployment = await requireForUpdate(tx, { userId, id });
   if (state === "active") await requireOwnDeployment(tx, identity, deployment);
@@ -265,6 +265,7 @@ export async function setDeploymentState(
     throw notFound("no_such_endpoint", "The endpoint of this deployment was deleted; deploy it again to have another.");
   }
   await changeEndpointGroup(tx, { identity: deployment, id: endpoint.id, request: { endpoint_state: state } });
+  return endpoint.id;
 }
 
 /** Refuses a key with a spending cap, as the deployment's own key would pay for the change. */

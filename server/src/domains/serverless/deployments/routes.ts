@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { forbidden } from "../../../base/errors.ts";
+import type { EndpointGroupId } from "../../../base/ids.ts";
 import type { Identity } from "../../../base/identity.ts";
 import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader } from "../../../db/transaction.ts";
@@ -32,6 +33,7 @@ import {
   StateResponse,
   VersionsResponse,
 } from "./schema.ts";
+import type { EndpointPorts } from "../endpoints/routes.ts";
 import { openEnv } from "./encrypted-container.ts";
 import { listShownDeployments, type ShownDeployment } from "./shown-store.ts";
 import { noSuchFile } from "./upload-service.ts";
@@ -40,16 +42,16 @@ import { deploymentRecord, versionRecord } from "./views.ts";
 
 const TAG = ["Deployments"];
 
-type Ports = DeploymentPorts & { readonly secret: Buffer };
+type Ports = DeploymentPorts & Pick<EndpointPorts, "agreeOn"> & { readonly secret: Buffer };
 type Parts = DeploymentPorts & { readonly addresses: FileAddresses };
 
 /** Deployments: code that workers of an endpoint run. */
-export function deploymentRoutes(scope: HttpScope, { secret, ...ports }: Ports): void {
+export function deploymentRoutes(scope: HttpScope, { secret, agreeOn, ...ports }: Ports): void {
   const parts = { ...ports, addresses: fileAddresses(secret) };
   readRoutes(scope, ports.encryption);
   deployRoute(scope, parts);
   deleteRoutes(scope);
-  stateRoutes(scope);
+  stateRoutes(scope, agreeOn);
   downloadRoute(scope, parts);
   fileRoutes(scope, parts);
 }
@@ -201,7 +203,7 @@ function deleteRoutes(scope: HttpScope): void {
   );
 }
 
-function stateRoutes(scope: HttpScope): void {
+function stateRoutes(scope: HttpScope, agreeOn: EndpointPorts["agreeOn"]): void {
   for (const [verb, state] of [
     ["start", "active"],
     ["stop", "stopped"],
@@ -217,11 +219,15 @@ function stateRoutes(scope: HttpScope): void {
           response: { 200: StateResponse },
         },
       },
-      (request) =>
-        scope.mutate(request, async (tx) => {
-          await setDeploymentState(tx, { identity: identityOf(request), id: request.params.id, state });
+      async (request) => {
+        const changed: EndpointGroupId[] = [];
+        const answer = await scope.mutate(request, async (tx) => {
+          changed.push(await setDeploymentState(tx, { identity: identityOf(request), id: request.params.id, state }));
           return { success: true as const, endpoint_state: state };
-        }),
+        });
+        for (const id of changed) await agreeOn(id);
+        return answer;
+      },
     );
   }
 

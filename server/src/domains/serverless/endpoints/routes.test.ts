@@ -22,7 +22,9 @@ before(async () => {
   stubborn = await stubbornInstances(env);
   alice = await aCaller(database);
   bob = await aCaller(database);
-  served = await serveRoutes(database, (scope) => endpointRoutes(scope, { random: randomBytes }));
+  served = await serveRoutes(database, (scope) =>
+    endpointRoutes(scope, { random: randomBytes, agreeOn: async () => {} }),
+  );
 });
 after(() => served.close());
 

@@ -32,7 +32,11 @@ const changing = (operation: "create" | "update" | "delete") => ({
 /** Lists of endpoints hold their keys: who may call this may read them. */
 export const LIST_ENDPOINTS = { operation: "api.endpoint.list", permission: "misc" } as const satisfies RouteAccess;
 
-export type EndpointPorts = { readonly random: RandomBytes };
+export type EndpointPorts = {
+  readonly random: RandomBytes;
+  /** Resolves when all servers route by the stored state of the endpoint. */
+  readonly agreeOn: (id: EndpointGroupId) => Promise<void>;
+};
 
 export function endpointRoutes(scope: HttpScope, ports: EndpointPorts): void {
   writeRoutes(scope, ports);
@@ -70,7 +74,7 @@ export function endpointRoutes(scope: HttpScope, ports: EndpointPorts): void {
   );
 }
 
-function writeRoutes(scope: HttpScope, { random }: EndpointPorts): void {
+function writeRoutes(scope: HttpScope, { random, agreeOn }: EndpointPorts): void {
   const { app } = scope;
   app.post(
     "/api/v0/endptjobs/",
@@ -103,12 +107,15 @@ function writeRoutes(scope: HttpScope, { random }: EndpointPorts): void {
         response: { 200: UpdateEndpointResponse },
       },
     },
-    (request) =>
-      scope.mutate(request, async (tx) => {
-        const id = toGroupId(request.params.id);
+    async (request) => {
+      const id = toGroupId(request.params.id);
+      const answer = await scope.mutate(request, async (tx) => {
         await changeEndpointGroup(tx, { identity: identityOf(request), id, request: request.body });
         return { success: true as const };
-      }),
+      });
+      await agreeOn(id);
+      return answer;
+    },
   );
 
   app.delete(
@@ -123,12 +130,14 @@ function writeRoutes(scope: HttpScope, { random }: EndpointPorts): void {
       },
     },
     async (request) => {
+      const id = toGroupId(request.params.id);
       const answer = await scope.mutate(request, async (tx) => {
-        const group = { userId: identityOf(request).userId, id: toGroupId(request.params.id) };
+        const group = { userId: identityOf(request).userId, id };
         const { deleted, failed } = await deleteEndpointGroup(tx, group);
         const msg = describeRemoval("endpoint job", { deletedCount: deleted.length, failedCount: failed.length });
         return { success: true as const, deleted_workers: [...deleted], failed_workers: [...failed], msg };
       });
+      await agreeOn(id);
       // The workers' machines are free again. A loop deletes the rest if this fails.
       await withTransaction(scope.database, scope.clock, deleteEmptyEndpointGroups).catch(() => undefined);
       return answer;

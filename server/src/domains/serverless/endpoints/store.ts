@@ -9,6 +9,9 @@ export const ENDPOINTS_CHANNEL = "endpoints";
 /** Tells other servers which requests a worker has finished that one of them gave away (`finished-elsewhere.ts`). */
 export const FINISHED_CHANNEL = "endpoint_requests_finished";
 
+/** Asks other servers to route by the present state of an endpoint, and brings their answers (`agreement.ts`). */
+export const AGREEMENT_CHANNEL = "endpoint_agreement";
+
 export type EndpointGroup = Parameters & {
   readonly id: EndpointGroupId;
   readonly userId: UserId;
@@ -36,6 +39,10 @@ export async function notifyEndpoints(tx: Tx, ids: readonly EndpointGroupId[]): 
 
 export async function notifyFinished(tx: Tx, payloads: readonly string[]): Promise<void> {
   for (const payload of payloads) await sql`select pg_notify(${FINISHED_CHANNEL}, ${payload})`.execute(tx.db);
+}
+
+export async function notifyAgreement(tx: Tx, payload: string): Promise<void> {
+  await sql`select pg_notify(${AGREEMENT_CHANNEL}, ${payload})`.execute(tx.db);
 }
 
 export async function insertEndpointGroup(

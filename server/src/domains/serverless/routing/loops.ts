@@ -3,7 +3,7 @@ import type { Database } from "../../../db/connect.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
 import { deleteLoadBefore } from "./route-store.ts";
-import type { Routers } from "./routers.ts";
+import { TEND_MS, type Routers } from "./routers.ts";
 
 const LOAD_KEPT_MS = 7 * 24 * 3_600_000;
 const FORGOTTEN_PER_RUN = 50_000;
@@ -21,7 +21,7 @@ export function routerLoops({
     {
       name: "write-endpoint-load",
       description: "Gives up requests that nobody comes back for, and stores the traffic of endpoints by the second.",
-      everyMs: 1_000,
+      everyMs: TEND_MS,
       run: async () => ({ ...routers.tend(), ...(await routers.writeLoad()) }),
     },
     {

@@ -33,7 +33,11 @@ export const HOLD_MS = 5_000;
 /** The form of a key; the database is not asked for anything else. */
 const KEY_FORM = /^[\w-]{1,128}$/;
 /** Reports arrive every ten seconds at any server; each server reads the reports of the others this often. */
-const REFRESH_MS = 5_000;
+export const REFRESH_MS = 5_000;
+/** An endpoint whose requests wait is read this often: the notification that a worker is ready may have been lost. */
+const REFRESH_WAITING_MS = 1_000;
+/** Endpoints are tended this often. */
+export const TEND_MS = 1_000;
 const TOLD_AT_ONCE = 500;
 const READ_AT_ONCE = 100;
 const FORGET_AFTER_MS = 600_000;
@@ -180,6 +184,12 @@ export class Routers {
     return group.hold(answer.requestIdx, { clock: this.#ports.clock, holdMs, hungUp: hungUp() });
   }
 
+  /** Resolves when this server routes by the present state of the endpoint. */
+  async takeIn(id: EndpointGroupId): Promise<void> {
+    this.#reloadKnown(id);
+    await this.#loads.get(id)?.done;
+  }
+
   /** Registers a listener for endpoints with more load than their workers take; called a few times a second at most. */
   onPressure(listener: (id: EndpointGroupId) => void): void {
     this.#listeners.push(listener);
@@ -199,10 +209,12 @@ export class Routers {
     let heldCount = 0;
     for (const group of this.#groups.values()) {
       group.router.expire(nowMs);
-      heldCount += group.router.queue().requestCount;
-      if (group.router.queue().requestCount > 0) this.#notePressure(group, nowMs);
+      const { requestCount } = group.router.queue();
+      heldCount += requestCount;
+      if (requestCount > 0) this.#notePressure(group, nowMs);
+      const refreshMs = requestCount > 0 ? REFRESH_WAITING_MS : REFRESH_MS;
       if (group.router.isIdle() && group.usedAtMs + FORGET_AFTER_MS <= nowMs) this.#forget(group);
-      else if (group.loadedAtMs + REFRESH_MS <= nowMs) this.#reloadKnown(group.endpoint.id);
+      else if (group.loadedAtMs + refreshMs <= nowMs) this.#reloadKnown(group.endpoint.id);
     }
     return { endpoints: this.#groups.size, held: heldCount };
   }

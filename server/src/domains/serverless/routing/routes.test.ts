@@ -214,6 +214,42 @@ test("a request without a worker is held and answered the moment that one is rea
   assert.deepEqual([status, typeof body.url], [200, "string"]);
 });
 
+test("a worker whose readiness was not notified is found within a second by requests that wait", async (t) => {
+  const { app, owner, endpoint, ask, held } = await world(t);
+  const id = await withTransaction(app.env.database, app.clock, async (tx) => {
+    const instanceId = await anInstanceRow(tx, owner.id, await aMachine(tx, owner.id));
+    await addWorker(tx, endpoint.id, instanceId);
+    return instanceId;
+  });
+  const answer = ask();
+  await held(1);
+  // No notification follows.
+  const readiness = { url: "http://192.0.2.7:30000", ready_at: app.clock.now(), reported_at: app.clock.now() };
+  await app.env.database.kysely.updateTable("endpoint_workers").set(readiness).where("instance_id", "=", id).execute();
+  app.clock.advance(1_000);
+  await app.runLoop("write-endpoint-load");
+  const { status, body } = await answer;
+  assert.deepEqual([status, body.url], [200, "http://192.0.2.7:30000"]);
+});
+
+test("a worker whose readiness was not notified is found within five seconds without any request", async (t) => {
+  const { app, owner, endpoint, ask } = await world(t);
+  const known = await aReadyWorker(app, owner, endpoint);
+  await ask();
+  const other = await aReadyWorker(app, owner, endpoint, 100);
+  await setWorker(app, endpoint, other, { ready_at: null });
+  await app.env.pool.query("update endpoint_workers set ready_at = $2 where instance_id = $1", [
+    other,
+    app.clock.now(),
+  ]);
+  app.clock.advance(5_000);
+  await app.runLoop("write-endpoint-load");
+  await app.app.routers.settled();
+  const urls = new Set<string>();
+  for (let count = 0; count < 4; count += 1) urls.add((await ask({ cost: 100 })).body.url);
+  assert.deepEqual(urls, new Set([known, other].map((id) => `http://192.0.2.7:${30_000 + id}`)));
+});
+
 test("after five seconds the client is told to ask again, and why; its place is kept, and a worker reserved for it", async (t) => {
   const { app, owner, endpoint, ask, held } = await world(t);
   const answers = [ask({ cost: 1 })];
@@ -268,7 +304,6 @@ test("a suspended endpoint routes to the workers it has; a stopped one says that
   const url = `/api/v0/endptjobs/${endpoint.id}/`;
   const set = async (state: string) => {
     await app.call({ method: "PUT", url, secret: owner.secret, body: { endpoint_state: state } });
-    await app.settled();
   };
   await aReadyWorker(app, owner, endpoint);
   await set("suspended");
