@@ -14,7 +14,7 @@ import { notifyEndpoints } from "../endpoints/store.ts";
 
 type Endpoint = { readonly id: EndpointGroupId; readonly name: string; readonly key: string };
 
-type Misc = NonNullable<PermissionDocument["api"]["misc"]>;
+type Misc = NonNullable<NonNullable<PermissionDocument["api"]>["misc"]>;
 
 async function anEndpoint(app: TestApp, owner: TestCaller, name = "llama 70b"): Promise<Endpoint> {
   const as = { secret: owner.secret };

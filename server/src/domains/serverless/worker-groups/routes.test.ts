@@ -88,7 +88,7 @@ test("a key that may not list endpoints reads no key of theirs from their worker
   const endpoint = await anEndpoint(world, owner);
   const body = { endpoint_id: endpoint, launch_args: "--image alpine" };
   assert.equal((await world.call({ method: "POST", url: PATH, secret: owner.secret, body })).status, 200);
-  const keysFor = async (misc: NonNullable<PermissionDocument["api"]["misc"]>) => {
+  const keysFor = async (misc: NonNullable<NonNullable<PermissionDocument["api"]>["misc"]>) => {
     const permissions = { api: { misc } };
     const narrow = await inTransaction(world.env.database, (tx) => aKey(tx, owner, { permissions }));
     return (await listed(world, { ...owner, secret: narrow.secret })).map((group) => typeof group["api_key"]);
