@@ -7,6 +7,7 @@
 const DOMAINS = {
   notifications: [],
   servers: [],
+  unbuilt: [],
   "people/accounts": ["notifications"],
   "people/teams": ["people/accounts", "money/ledger", "notifications"],
   "people/freezes": [

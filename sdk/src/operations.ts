@@ -653,6 +653,100 @@ export type ChatCompletionRequest = {
   readonly [key: string]: unknown;
 };
 
+export type CloudCancelCopyRequest = {
+  readonly dst_id: string | number;
+  readonly [key: string]: unknown;
+};
+
+export type CloudConnectRequest = {
+  readonly provider: "drive" | "s3" | "b2" | "dropbox" | "hf";
+  readonly user_given_name?: string;
+  readonly access_key?: string;
+  readonly secret_access_key?: string;
+  readonly key_id?: string;
+  readonly application_key?: string;
+  readonly namespace?: string;
+  readonly code?: string;
+  readonly state?: string;
+  readonly [key: string]: unknown;
+};
+
+export type CloudConnection = {
+  readonly id: number;
+  readonly cloud_service_id: number;
+  readonly cloud_type: string;
+  readonly user_given_name: string;
+};
+
+export type CloudCopyRequest = {
+  readonly instance_id?: string | number;
+  readonly src?: string;
+  readonly dst?: string;
+  readonly selected?: string | number;
+  readonly transfer?: string;
+  readonly flags?: readonly string[];
+  readonly [key: string]: unknown;
+};
+
+export type CloudDisconnectRequest = {
+  readonly id: number;
+  readonly [key: string]: unknown;
+};
+
+export type CloudIntegration = {
+  readonly id: number;
+  readonly name: string;
+  readonly cloud_type: string;
+};
+
+export type Cluster = {
+  readonly subnet: string;
+  readonly nodes: readonly ClusterNode[];
+};
+
+export type ClusterCreateRequest = {
+  readonly subnet: string;
+  readonly manager_id: number;
+  readonly [key: string]: unknown;
+};
+
+export type ClusterDeleteRequest = {
+  readonly cluster_id: number;
+  readonly [key: string]: unknown;
+};
+
+export type ClusterJoinRequest = {
+  readonly cluster_id: number;
+  readonly machine_ids: readonly number[];
+  readonly [key: string]: unknown;
+};
+
+export type ClusterListResponse = {
+  readonly clusters: Readonly<Record<string, Cluster>>;
+};
+
+export type ClusterNode = {
+  readonly machine_id: number;
+  readonly is_cluster_manager: boolean;
+  readonly local_ip: string;
+};
+
+export type ClusterRemoveMachineRequest = {
+  readonly cluster_id: number;
+  readonly machine_id: number;
+  readonly new_manager_id?: number;
+  readonly [key: string]: unknown;
+};
+
+export type ClusterSearchRequest = {
+  readonly q?: Readonly<Record<string, unknown>>;
+  readonly [key: string]: unknown;
+};
+
+export type ClusterSearchResponse = {
+  readonly offers: readonly Readonly<Record<string, unknown>>[];
+};
+
 export type CodeUpload = {
   readonly key?: string;
   readonly file?: string;
@@ -2547,6 +2641,32 @@ export type Offers = {
   readonly offers: readonly Offer[];
 };
 
+export type Overlay = {
+  readonly overlay_id: number;
+  readonly name: string;
+  readonly internal_subnet: string | null;
+  readonly cluster_id: number;
+  readonly instances: readonly number[];
+};
+
+export type OverlayCreateRequest = {
+  readonly cluster_id: number;
+  readonly name: string;
+  readonly [key: string]: unknown;
+};
+
+export type OverlayDeleteRequest = {
+  readonly overlay_id?: number;
+  readonly overlay_name?: string;
+  readonly [key: string]: unknown;
+};
+
+export type OverlayJoinRequest = {
+  readonly name: string;
+  readonly instance_id: number;
+  readonly [key: string]: unknown;
+};
+
 export type OwnCounts = {
   readonly total_instances: number;
   readonly total_volumes: number;
@@ -4282,6 +4402,57 @@ export function billingExportCharges(client: Client, input: BillingExportCharges
   return client.download({ method: "GET", path: "/api/v0/charges/export/", query: input.query }, options);
 }
 
+export type ClusterCreateInput = {
+  readonly body: ClusterCreateRequest;
+};
+
+export type ClusterCreateAnswer = unknown;
+
+/** Create a cluster: not built yet: `POST /api/v0/cluster/` */
+export function clusterCreate(client: Client, input: ClusterCreateInput, options?: CallOptions): Promise<ClusterCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/cluster/", body: input.body ?? {} }, options);
+}
+
+export type ClusterJoinInput = {
+  readonly body: ClusterJoinRequest;
+};
+
+export type ClusterJoinAnswer = unknown;
+
+/** Add machines to a cluster: not built yet: `PUT /api/v0/cluster/` */
+export function clusterJoin(client: Client, input: ClusterJoinInput, options?: CallOptions): Promise<ClusterJoinAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/cluster/", body: input.body ?? {} }, options);
+}
+
+export type ClusterDeleteInput = {
+  readonly body: ClusterDeleteRequest;
+};
+
+export type ClusterDeleteAnswer = unknown;
+
+/** Delete a cluster: not built yet: `DELETE /api/v0/cluster/` */
+export function clusterDelete(client: Client, input: ClusterDeleteInput, options?: CallOptions): Promise<ClusterDeleteAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/cluster/", body: input.body ?? {} }, options);
+}
+
+export type ClusterRemoveMachineInput = {
+  readonly body: ClusterRemoveMachineRequest;
+};
+
+export type ClusterRemoveMachineAnswer = unknown;
+
+/** Take a machine out of a cluster: not built yet: `DELETE /api/v0/cluster/remove_machine/` */
+export function clusterRemoveMachine(client: Client, input: ClusterRemoveMachineInput, options?: CallOptions): Promise<ClusterRemoveMachineAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/cluster/remove_machine/", body: input.body ?? {} }, options);
+}
+
+export type ClusterListAnswer = ClusterListResponse;
+
+/** List own clusters: `GET /api/v0/clusters/` */
+export function clusterList(client: Client, options?: CallOptions): Promise<ClusterListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/clusters/" }, options);
+}
+
 export type CopyStartInput = {
   readonly body?: CopyRequest;
 };
@@ -4302,6 +4473,28 @@ export type CopyCancelAnswer = Done;
 /** Cancel the copies to an instance or volume: `DELETE /api/v0/commands/copy_direct/` */
 export function copyCancel(client: Client, input: CopyCancelInput = {}, options?: CallOptions): Promise<CopyCancelAnswer> {
   return client.request({ method: "DELETE", path: "/api/v0/commands/copy_direct/", body: input.body ?? {} }, options);
+}
+
+export type CloudCopyInput = {
+  readonly body?: CloudCopyRequest;
+};
+
+export type CloudCopyAnswer = unknown;
+
+/** Copy to or from a cloud storage: not built yet: `POST /api/v0/commands/rclone/` */
+export function cloudCopy(client: Client, input: CloudCopyInput = {}, options?: CallOptions): Promise<CloudCopyAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/commands/rclone/", body: input.body ?? {} }, options);
+}
+
+export type CloudCancelCopyInput = {
+  readonly body: CloudCancelCopyRequest;
+};
+
+export type CloudCancelCopyAnswer = unknown;
+
+/** Cancel a copy to or from a cloud storage: not built yet: `DELETE /api/v0/commands/rclone/` */
+export function cloudCancelCopy(client: Client, input: CloudCancelCopyInput, options?: CallOptions): Promise<CloudCancelCopyAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/commands/rclone/", body: input.body ?? {} }, options);
 }
 
 export type ApikeyResetAnswer = ApikeyResetResponse;
@@ -5306,6 +5499,46 @@ export function notificationTypeList(client: Client, options?: CallOptions): Pro
   return client.request({ method: "GET", path: "/api/v0/notification-types/" }, options);
 }
 
+export type OverlayListAnswer = readonly Overlay[];
+
+/** List own overlay networks: `GET /api/v0/overlay/` */
+export function overlayList(client: Client, options?: CallOptions): Promise<OverlayListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/overlay/" }, options);
+}
+
+export type OverlayCreateInput = {
+  readonly body: OverlayCreateRequest;
+};
+
+export type OverlayCreateAnswer = unknown;
+
+/** Create an overlay network: not built yet: `POST /api/v0/overlay/` */
+export function overlayCreate(client: Client, input: OverlayCreateInput, options?: CallOptions): Promise<OverlayCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/overlay/", body: input.body ?? {} }, options);
+}
+
+export type OverlayJoinInput = {
+  readonly body: OverlayJoinRequest;
+};
+
+export type OverlayJoinAnswer = unknown;
+
+/** Add an instance to an overlay network: not built yet: `PUT /api/v0/overlay/` */
+export function overlayJoin(client: Client, input: OverlayJoinInput, options?: CallOptions): Promise<OverlayJoinAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/overlay/", body: input.body ?? {} }, options);
+}
+
+export type OverlayDeleteInput = {
+  readonly body?: OverlayDeleteRequest;
+};
+
+export type OverlayDeleteAnswer = unknown;
+
+/** Delete an overlay network: not built yet: `DELETE /api/v0/overlay/` */
+export function overlayDelete(client: Client, input: OverlayDeleteInput = {}, options?: CallOptions): Promise<OverlayDeleteAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/overlay/", body: input.body ?? {} }, options);
+}
+
 export type OfferSearchAsksInput = {
   readonly body?: OfferSearchAsksRequest;
 };
@@ -5315,6 +5548,17 @@ export type OfferSearchAsksAnswer = OfferSearchAsksResponse;
 /** Search offers, chosen columns: `PUT /api/v0/search/asks/` */
 export function offerSearchAsks(client: Client, input: OfferSearchAsksInput = {}, options?: CallOptions): Promise<OfferSearchAsksAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/search/asks/", body: input.body ?? {} }, options);
+}
+
+export type ClusterSearchInput = {
+  readonly body?: ClusterSearchRequest;
+};
+
+export type ClusterSearchAnswer = ClusterSearchResponse;
+
+/** Search offers of clusters: `PUT /api/v0/search/clusters/` */
+export function clusterSearch(client: Client, input: ClusterSearchInput = {}, options?: CallOptions): Promise<ClusterSearchAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/search/clusters/", body: input.body ?? {} }, options);
 }
 
 export type SecretListAnswer = SecretListResponse;
@@ -5748,6 +5992,42 @@ export type UserCreateAnswer = UserCreateResponse;
 /** Create an account, or a subaccount: `POST /api/v0/users/` */
 export function userCreate(client: Client, input: UserCreateInput = {}, options?: CallOptions): Promise<UserCreateAnswer> {
   return client.request({ method: "POST", path: "/api/v0/users/", body: input.body ?? {} }, options);
+}
+
+export type CloudListAnswer = readonly CloudConnection[];
+
+/** List cloud connections: `GET /api/v0/users/cloud/` */
+export function cloudList(client: Client, options?: CallOptions): Promise<CloudListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/users/cloud/" }, options);
+}
+
+export type CloudConnectInput = {
+  readonly body: CloudConnectRequest;
+};
+
+export type CloudConnectAnswer = unknown;
+
+/** Connect a cloud storage: not built yet: `POST /api/v0/users/cloud/` */
+export function cloudConnect(client: Client, input: CloudConnectInput, options?: CallOptions): Promise<CloudConnectAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/users/cloud/", body: input.body ?? {} }, options);
+}
+
+export type CloudDisconnectInput = {
+  readonly body: CloudDisconnectRequest;
+};
+
+export type CloudDisconnectAnswer = unknown;
+
+/** Delete a cloud connection: not built yet: `DELETE /api/v0/users/cloud/` */
+export function cloudDisconnect(client: Client, input: CloudDisconnectInput, options?: CallOptions): Promise<CloudDisconnectAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/users/cloud/", body: input.body ?? {} }, options);
+}
+
+export type CloudIntegrationsAnswer = readonly CloudIntegration[];
+
+/** List cloud connections, briefly: `GET /api/v0/users/cloud_integrations/` */
+export function cloudIntegrations(client: Client, options?: CallOptions): Promise<CloudIntegrationsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/users/cloud_integrations/" }, options);
 }
 
 export type UserShowAnswer = Account;

@@ -17,6 +17,7 @@ import { hiddenPaymentEndpoints, paymentEndpoints } from "./payment-endpoints.ts
 import { completionEndpoints } from "./completion-endpoints.ts";
 import { hiddenServerlessEndpoints, serverlessEndpoints } from "./serverless-endpoints.ts";
 import { spendingEndpoints } from "./spending-endpoints.ts";
+import { unbuiltEndpoints } from "./unbuilt-endpoints.ts";
 import { aVolume, idIn, volumeEndpoints } from "./volume-endpoints.ts";
 import { aListedMachine, anInstance, anOffer, type Target, type World } from "./world.ts";
 
@@ -554,6 +555,7 @@ export const endpoints = {
   ...billingEndpoints,
   ...paymentEndpoints,
   ...spendingEndpoints,
+  ...unbuiltEndpoints,
 
   ...serverlessEndpoints,
 } satisfies Record<Exclude<Operation, keyof typeof hiddenEndpoints>, Row>;

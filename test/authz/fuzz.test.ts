@@ -37,9 +37,14 @@ const BARE: Readonly<Record<string, "array" | "string">> = {
   "GET /api/v0/team/members/": "array",
   "GET /api/v0/team/roles/": "array",
   "GET /api/v0/team/roles-full/": "array",
+  "GET /api/v0/overlay/": "array",
+  "GET /api/v0/users/cloud/": "array",
+  "GET /api/v0/users/cloud_integrations/": "array",
   "POST /get_endpoint_workers/": "array",
   "PUT /api/v0/team/roles/{name}/": "string",
 };
+
+const rows: Readonly<Record<string, Row>> = endpoints;
 
 describe("random requests", () => {
   let world: World;
@@ -77,7 +82,8 @@ describe("random requests", () => {
 
   const check = async (request: AnyRequest): Promise<void> => {
     const { operation } = request;
-    const isAdmin = endpoints[operation.name as keyof typeof endpoints]?.needs === "admin";
+    const row = rows[operation.name];
+    const isAdmin = row?.needs === "admin";
     const response = await send(request, isAdmin ? world.admin.secret : secret);
     const { statusCode: status, body: text } = response;
     const counts = seen.get(operation.name) ?? new Map<number, number>();
@@ -87,7 +93,8 @@ describe("random requests", () => {
     if (isKeyGone && !isAdmin) secret = await world.keyOf(undefined);
     // No loop runs in this world, which readiness says truly.
     const isTrue503 = status === 503 && operation.operationId === "api.health.ready";
-    assert.ok(status < 500 || isTrue503, `${status} ${text}\n${lastErrors(world)}`);
+    const isTrue501 = status === 501 && row?.answers === 501;
+    assert.ok(status < 500 || isTrue503 || isTrue501, `${status} ${text}\n${lastErrors(world)}`);
     const fileType = status === 200 ? FILES[operation.name] : undefined;
     if (fileType !== undefined && isPathOf(operation, request.path)) {
       assert.equal(String(response.headers["content-type"]).split(";")[0], fileType);
@@ -123,7 +130,8 @@ describe("random requests", () => {
         `${total} requests; ${seen.size} of ${operations.length} operations called, ${reached} of them with success`,
       );
       assert.equal(seen.size, operations.length, "some operation was never called");
-      assert.ok(reached > operations.length / 2, "too few requests were good enough to be served");
+      const built = operations.filter(({ name }) => rows[name]?.answers === undefined);
+      assert.ok(reached > built.length / 2, "too few requests were good enough to be served");
     },
   );
 

@@ -10,6 +10,7 @@ import { makeWorld, type Target, type World } from "./world.ts";
 const SEARCHES: ReadonlySet<string> = new Set([
   "POST /api/v0/bundles/",
   "PUT /api/v0/search/asks/",
+  "PUT /api/v0/search/clusters/",
   "POST /api/v0/volumes/search/",
   "POST /api/v0/network_volumes/search/",
   "POST /api/v0/contracts/fetch/",
@@ -42,7 +43,10 @@ describe("a request repeated under its Idempotency-Key", () => {
     for (const cleanup of cleanups.toReversed()) await cleanup();
   });
 
-  const changes = Object.entries<Row>(endpoints).filter(([name]) => !name.startsWith("GET ") && !SEARCHES.has(name));
+  const changes = Object.entries<Row>(endpoints).filter(
+    // An operation that is not built changes nothing.
+    ([name, { answers }]) => !name.startsWith("GET ") && !SEARCHES.has(name) && answers !== 501,
+  );
   for (const [name, row] of changes) {
     const [method = ""] = name.split(" ");
     const ask = (target: Target, key: string, secret: string) =>

@@ -88,7 +88,7 @@ describe("fields that nobody may set", () => {
         const { secret } = await callerOf(row, world);
         const answer = await world.send(operation.method, { ...target, body }, secret);
         assert.ok(
-          answer.status === 200 || (answer.status >= 400 && answer.status < 500),
+          [200, row.answers].includes(answer.status) || (answer.status >= 400 && answer.status < 500),
           `${operation.name}: ${answer.text}`,
         );
         if (answer.status === 200) assert.ok(!answer.text.includes(CANARY_TEXT), `${operation.name}: ${answer.text}`);

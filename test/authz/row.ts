@@ -20,7 +20,7 @@ export type Row = {
   /** The caller, when not the owner (for `admin`: the administrator). Asked after `call` or `aims`. */
   readonly as?: (world: World) => Promise<TestCaller> | TestCaller;
   /** The status of a permitted call, where the published API answers another than 200. */
-  readonly answers?: 404;
+  readonly answers?: 404 | 501;
   /** The key inside an instance may do it, to that instance. */
   readonly isForInstanceKeys?: true;
 };

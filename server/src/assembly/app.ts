@@ -81,6 +81,7 @@ import {
   SpaceTable,
   volumeRoutes,
 } from "../domains/supply/volumes/for-assembly.ts";
+import { unbuiltRoutes } from "../domains/unbuilt/index.ts";
 import { MATCH_LOOP, Matcher, queueRoutes } from "../domains/rental/queue/index.ts";
 import { registerDocs } from "../http/docs.ts";
 import { agentPorts } from "./agent-ports.ts";
@@ -288,6 +289,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   endpointSideRoutes(http, parts);
   notificationRoutes(http, parts.notificationParts.ports);
   auditRoutes(http, { log });
+  unbuiltRoutes(http);
   registerHealth(http, { loops, freeBytes: parts.freeBytes ?? (async () => undefined) });
   registerMetrics(http, { loops, gateway, offers });
   registerDocs(http);

@@ -20,6 +20,8 @@ export type ErrorKind =
   /** The request itself took too long to arrive. */
   | "timeout"
   | "unavailable"
+  /** A published operation that this server does not carry out yet. */
+  | "not_built"
   | "internal";
 
 export type ErrorDetails = {
@@ -79,6 +81,11 @@ export function gone(code: string, message: string, details: ErrorDetails = {}):
 
 export function conflict(code: string, message: string, details: ErrorDetails = {}): AppError {
   return new AppError("conflict", code, message, details);
+}
+
+/** The refusal of a published operation that does not exist here yet. The message says what to do instead. */
+export function notBuilt(message: string): AppError {
+  return new AppError("not_built", "not_built", message);
 }
 
 /** A value that is valid by itself but conflicts with stored state. `field` names it as the caller spelled it. */

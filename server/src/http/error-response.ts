@@ -57,6 +57,8 @@ function statusOf(kind: ErrorKind): number {
       return 408;
     case "unavailable":
       return 503;
+    case "not_built":
+      return 501;
     case "internal":
       return 500;
     default:
@@ -124,7 +126,8 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   const failure =
     known ?? new AppError("internal", "internal_error", "Something went wrong on our side.", { cause: error });
   const status = statusOf(failure.kind);
-  if (status >= 500) {
+  // A refusal of what is not built is no fault of this server.
+  if (status >= 500 && failure.kind !== "not_built") {
     const { method, url, id, identity } = request;
     const path = url.split("?")[0];
     log.error({ err: error, method, path, request_id: id, user_id: identity?.userId, ...failure.internal }, "failed");

@@ -4,6 +4,7 @@ import { PEOPLE_OPERATIONS } from "./operations/people.ts";
 import { RENTAL_OPERATIONS } from "./operations/rental.ts";
 import { SERVERLESS_OPERATIONS } from "./operations/serverless.ts";
 import { SUPPLY_OPERATIONS } from "./operations/supply.ts";
+import { UNBUILT_OPERATIONS } from "./operations/unbuilt.ts";
 import type { Words } from "./schemas.ts";
 
 /** The groups of operations, by the noun that they are about. */
@@ -53,6 +54,7 @@ export const OPERATIONS: OperationWords = {
   ...MONEY_OPERATIONS,
   ...SERVERLESS_OPERATIONS,
   ...PEOPLE_OPERATIONS,
+  ...UNBUILT_OPERATIONS,
 };
 
 export function descriptionOf(operation: string): string | undefined {

@@ -1,0 +1,1 @@
+export { unbuiltRoutes } from "./routes.ts";

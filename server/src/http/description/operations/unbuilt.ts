@@ -1,0 +1,47 @@
+import type { OperationWords } from "../operation-words.ts";
+
+/** Published operations of cloud storage, clusters and overlay networks, which do not exist yet. */
+export const UNBUILT_OPERATIONS: OperationWords = {
+  "api.cloud.integrations": {
+    description: "Returns the caller's connections to cloud storage. The list is empty: there are no connections yet.",
+  },
+  "api.cloud.list": {
+    description: "Returns the caller's connections to cloud storage. The list is empty: there are no connections yet.",
+  },
+  "api.cloud.connect": {
+    description:
+      "Refuses every connection to cloud storage with 501 `not_built`, and stores nothing of it. 400 `invalid_args` naming the field.",
+    request: { provider: "s3", user_given_name: "backups", access_key: "AKIAEXAMPLE", secret_access_key: "secret" },
+  },
+  "api.cloud.disconnect": { description: "Refuses every request with 501 `not_built`: there are no connections yet." },
+  "api.cloud.copy": {
+    description:
+      "Refuses every copy to or from cloud storage with 501 `not_built`. `PUT /api/v0/commands/copy_direct/` copies between instances and volumes.",
+    request: { instance_id: "77", src: "/workspace/out", dst: "/out", selected: "3", transfer: "Instance To Cloud" },
+  },
+  "api.cloud.cancel_copy": {
+    description: "Refuses every request with 501 `not_built`: there are no copies to cancel.",
+  },
+  "api.cluster.search": {
+    description: "Searches offers of clusters. The list is empty: there are no clusters yet.",
+    request: { q: { num_gpus: { gte: 8 } } },
+  },
+  "api.cluster.list": { description: "Returns the caller's clusters. There are none yet, so the object is empty." },
+  "api.cluster.create": { description: "Refuses every request with 501 `not_built`: there are no clusters yet." },
+  "api.cluster.join": { description: "Refuses every request with 501 `not_built`: there are no clusters yet." },
+  "api.cluster.delete": { description: "Refuses every request with 501 `not_built`: there are no clusters yet." },
+  "api.cluster.remove_machine": {
+    description: "Refuses every request with 501 `not_built`: there are no clusters yet.",
+  },
+  "api.overlay.list": {
+    description: "Returns the caller's overlay networks. The list is empty: there are no overlay networks yet.",
+  },
+  "api.overlay.create": {
+    description: "Refuses every request with 501 `not_built`: there are no overlay networks yet.",
+  },
+  "api.overlay.join": { description: "Refuses every request with 501 `not_built`: there are no overlay networks yet." },
+  "api.overlay.delete": {
+    description: "Refuses every request with 501 `not_built`: there are no overlay networks yet.",
+    request: { overlay_name: "training" },
+  },
+};
