@@ -39,6 +39,7 @@ test("an option that does not fit an instance is refused by name", () => {
     ["image x", 'at "image"'],
     ["--ssh=yes", "--ssh takes no value"],
     ["--link-volume 7", "--link-volume cannot be used"],
+    ["--vm --image x", "--vm cannot be used"],
     ["--template_hash abc", "--template-hash cannot be used"],
     ["--constructor x", "--constructor is not an option"],
     ["--label 'x", "launch_args"],

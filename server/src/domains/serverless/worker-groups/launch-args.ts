@@ -42,6 +42,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   "create-volume": "a volume is on one machine; workers come and go on many",
   "link-volume": "a volume is on one machine; workers come and go on many",
   "create-from": "workers are made from an image",
+  vm: "workers are containers, and there are no virtual machines yet",
 };
 
 /**

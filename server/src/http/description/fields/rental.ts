@@ -353,7 +353,7 @@ export const RENTAL_FIELDS: FieldWords = {
   image_login: ["Login for a private image, `-u USER -p PASSWORD REGISTRY`", "-u renter -p secret ghcr.io", TEXT],
   python_utf8: ["True sets `PYTHONUTF8=1` in the container", false, FLAG],
   lang_utf8: ["True sets `LANG` and `LC_ALL` to `C.UTF-8` in the container", false, FLAG],
-  vm: ["Accepted without effect: instances are containers, never virtual machines", false, FLAG],
+  vm: ["True is refused with 400: instances are containers, and there are no virtual machines yet", false, FLAG],
   force: ["Accepted without effect", false, FLAG],
   extra: ["Accepted without effect", "", TEXT],
   create_from: ["Accepted without effect", "", TEXT],

@@ -8,7 +8,7 @@ const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T)
 const Unchecked = Type.Optional(Type.Unknown());
 
 /**
- * Launch settings that the templates domain checks by itself, with a message that names the field. The last four are
+ * Launch settings that the templates domain checks by itself, with a message that names the field. The last three are
  * accepted without effect.
  */
 const launchFields = {

@@ -9,6 +9,7 @@ import {
   authFor,
   parseImageLogin,
   parseImageReference,
+  registryOf,
   renderImageReference,
   type ImageReference,
   type RegistryAuth,
@@ -66,6 +67,7 @@ export function resolveLaunch(template: LaunchTemplate | undefined, request: Fie
   if (isGiven(request, "template_id")) {
     throw invalid("template_id", "template_id is not accepted here; use template_hash_id");
   }
+  refuseVirtualMachine(request);
   const content = template?.content;
   const args = readArguments(request);
   const runtype = resolveRuntype(content, request, args !== undefined);
@@ -105,11 +107,22 @@ export function resolveLaunch(template: LaunchTemplate | undefined, request: Fie
   };
 }
 
+/** Clients always send an explicit false, which asks for a container. */
+function refuseVirtualMachine(request: Fields): void {
+  if (readBoolean(request, "vm") !== true) return;
+  throw invalid("vm", "vm must be false: instances are containers, and there are no virtual machines yet");
+}
+
 function resolveRuntype(content: TemplateContent | undefined, request: Fields, hasArguments: boolean): Runtype {
   const text = readText(request, "runtype", 256);
   if (text !== undefined && text.trim() !== "") return parseRuntype(text, "runtype", content);
   if (content !== undefined) return deriveRuntype(content);
   return parseRuntype(hasArguments ? "args" : "ssh", "runtype", undefined);
+}
+
+/** True for the published images of virtual machines, which no container can run. */
+function isVirtualMachine(reference: ImageReference): boolean {
+  return registryOf(reference) === "docker.io" && reference.repository === "vastai/kvm";
 }
 
 /** The template's tag belongs to the template's image: it is not used when the request names another image. */
@@ -118,6 +131,12 @@ function resolveImage(content: TemplateContent | undefined, request: Fields) {
   const own = content === undefined ? undefined : parseImageReference(content.image, "image");
   const reference = text === undefined ? own : parseImageReference(text, "image");
   if (reference === undefined) throw invalid("image", "image is required unless a template supplies it");
+  if (isVirtualMachine(reference)) {
+    throw invalid(
+      "image",
+      `image ${reference.repository} is for virtual machines, which do not exist yet: name a container`,
+    );
+  }
   const isSameImage = reference.registry === own?.registry && reference.repository === own?.repository;
   const defaultTag = isSameImage ? content?.tag : undefined;
   return { reference, image: renderImageReference(reference, defaultTag ?? DEFAULT_TAG) };
