@@ -28,6 +28,11 @@ export async function suggestLooser(client: Client, query: OfferQuery): Promise<
   return `No offer matches.${hint} See what there is with: berth gpus`;
 }
 
+/** The fields of the conditions of a query, as far as they can be made out. */
+export function fieldsOf(q: string): readonly string[] {
+  return [...q.matchAll(CONDITION)].map(([, text = ""]) => /^\w+/.exec(text)?.[0] ?? "");
+}
+
 /** The conditions of a query; none when it cannot be split with certainty, or has too many to try each. */
 export function splitConditions(q: string): readonly string[] {
   const conditions = [...q.matchAll(CONDITION)].map(([, text = ""]) => text);

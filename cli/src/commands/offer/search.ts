@@ -5,6 +5,8 @@ import { given } from "../../given.ts";
 import { dollars, placeText, printJson, printLine, renderTable, type Column } from "../../output.ts";
 import { suggestLooser } from "./loosen.ts";
 import { parseOrder } from "./order.ts";
+import { OFFER_FIELDS } from "./search-fields.ts";
+import { warnOfUnknownFields } from "./warn-unknown.ts";
 
 type Offer = OfferSearchAnswer["offers"][number];
 type Kind = "ondemand" | "bid" | "reserved";
@@ -59,6 +61,7 @@ export async function search(words: readonly string[], options: Options): Promis
   const { limit, order, storage, all } = options;
   const kind = kindOf(options);
   const q = words.join(" ");
+  warnOfUnknownFields(q, OFFER_FIELDS);
   const client = connect(options);
   const terms = given({ type: kind, allocated_storage: storage, disable_bundling: all });
   const body = {

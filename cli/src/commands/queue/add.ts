@@ -4,6 +4,8 @@ import { UserError } from "../../failure.ts";
 import { given } from "../../given.ts";
 import { printAnswer } from "../../output.ts";
 import { dateText } from "../../time-text.ts";
+import { OFFER_FIELDS } from "../offer/search-fields.ts";
+import { warnOfUnknownFields } from "../offer/warn-unknown.ts";
 import { fieldsToRun, type WhatToRun } from "../instance/what-to-run.ts";
 
 type Options = ConnectionOptions & WhatToRun & { readonly hours?: number; readonly json?: boolean };
@@ -15,7 +17,9 @@ export async function addToQueue(words: readonly string[], options: Options): Pr
   if (maxPrice === undefined && price === undefined) {
     throw new UserError("No price limit is given.", "Give --max-price, or --price for a bid.", 2);
   }
-  const body = { ...what, q: words.join(" "), ...given({ expires_in_hours: hours }) };
+  const q = words.join(" ");
+  warnOfUnknownFields(q, OFFER_FIELDS);
+  const body = { ...what, q, ...given({ expires_in_hours: hours }) };
   const answer = await standingRequestCreate(connect(options), { body });
   printAnswer(
     answer,

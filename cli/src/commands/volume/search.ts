@@ -3,6 +3,8 @@ import { connect, type ConnectionOptions } from "../../connect.ts";
 import { given } from "../../given.ts";
 import { dollars, printJson, printLine, renderTable, type Column } from "../../output.ts";
 import { parseOrder } from "../offer/order.ts";
+import { VOLUME_FIELDS } from "../offer/search-fields.ts";
+import { warnOfUnknownFields } from "../offer/warn-unknown.ts";
 
 type Offer = VolumeSearchAnswer["offers"][number];
 type Options = ConnectionOptions & {
@@ -33,6 +35,7 @@ const COLUMNS: readonly Column<Offer>[] = [
 export async function searchVolumes(words: readonly string[], options: Options): Promise<void> {
   const { network, storage, order, limit } = options;
   const q = words.join(" ");
+  warnOfUnknownFields(q, VOLUME_FIELDS);
   const body = { ...given({ allocated_storage: storage }), q, limit, order: parseOrder(order) };
   const search = network === true ? networkVolumeSearch : volumeSearch;
   const answer = await search(connect(options), { body });
