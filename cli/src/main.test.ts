@@ -184,6 +184,25 @@ test("a refusal is printed with its sentence, code and suggestion, and the exit 
   );
 });
 
+test("the version is that of the package, and an option of a command in an instance is not taken for it", async (t) => {
+  const manifest: unknown = JSON.parse(readFileSync(path.resolve(import.meta.dirname, "../../package.json"), "utf8"));
+  const { version } = manifest as { readonly version: string };
+  assert.deepEqual(await berth(["--version"]), { code: 0, stdout: `${version}\n`, stderr: "" });
+  const { received, env } = await serve(t, 200, { instances: null });
+  assert.equal((await berth(["ssh", "7", "git", "--version"], env)).code, 1);
+  assert.deepEqual(
+    received.map(({ line }) => line),
+    ["GET /api/v0/instances/7/"],
+  );
+});
+
+test("--raw prints the answer as JSON, as --json does", async (t) => {
+  const { env } = await serve(t, 200, { instances_found: 0, instances: [] });
+  const raw = await berth(["instances", "--raw"], env);
+  assert.deepEqual(JSON.parse(raw.stdout), { instances_found: 0, instances: [] });
+  assert.deepEqual(raw, await berth(["instances", "--json"], env));
+});
+
 test("without a running server the error says how to start one", async () => {
   const result = await berth(["instances", "--data-dir", "/nonexistent"]);
   assert.equal(result.code, 1);

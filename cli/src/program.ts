@@ -1,4 +1,5 @@
 import { Command, Help, type Option } from "commander";
+import manifest from "../../package.json" with { type: "json" };
 import { declareAccessCommands } from "./declare/access.ts";
 import { declareAccountCommands } from "./declare/account.ts";
 import { declareAdminCommands } from "./declare/admin.ts";
@@ -62,6 +63,7 @@ const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[
 export function createProgram(): Command {
   const program = new Command("berth")
     .description("An open, self-hosted GPU rental service.")
+    .version(manifest.version, "--version", "print the version")
     .addHelpText("after", AFTER_HELP)
     .showHelpAfterError("Run the command with --help to see what it takes.")
     .configureHelp({ subcommandTerm: termOf, groupItems: groupsInOrder })

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { adminCommand, CONNECTION } from "./connection.ts";
+import { adminCommand, jsonOption } from "./connection.ts";
 import { parseNumber } from "../parse.ts";
 
 export function declareAuditCommands(program: Command): void {
@@ -7,7 +7,7 @@ export function declareAuditCommands(program: Command): void {
     .option("--full", "read everything, and verify the checkpoints of earlier audits")
     .option("--against <file>", "an earlier export of the facts, which today's must go on from")
     .addHelpText("after", HELP)
-    .addOption(jsonOption(program))
+    .addOption(jsonOption())
     .action(async (options) => (await import("../commands/audit/run.ts")).runAudit(options));
   // Options after a subcommand belong to it, also where `audit` has one of the same name.
   audit.enablePositionalOptions();
@@ -25,7 +25,3 @@ export function declareAuditCommands(program: Command): void {
 const HELP = `
 Each check is a line: how many rows were looked at, and how many of them differ. The rows that differ follow, the first
 fifty of each check, and the exit code is 1. Without --full the audit trusts the last checkpoint. See docs/audit.md.`;
-
-function jsonOption(program: Command) {
-  return program.createOption("--json", "print the answer as JSON").helpGroup(CONNECTION);
-}

@@ -5,9 +5,12 @@ export const CONNECTION = "Server and answer:";
 
 /** Adds a command that speaks to a server, with options for its address, the key and JSON output. */
 export function serverCommand(parent: Command, name: string, summary: string): Command {
-  return clientCommand(parent, name, summary).addOption(
-    new Option("--json", "print the answer as JSON").helpGroup(CONNECTION),
-  );
+  return clientCommand(parent, name, summary).addOption(jsonOption());
+}
+
+/** `--raw` is the name that other clients have for it. */
+export function jsonOption(): Option {
+  return new Option("--raw, --json", "print the answer as JSON").helpGroup(CONNECTION);
 }
 
 /** Adds a command that speaks to a server and prints no answer. */
