@@ -15,6 +15,7 @@ import { declareHostCommands } from "./declare/hosts.ts";
 import { declareHostTaskCommands } from "./declare/host-tasks.ts";
 import { declareInstanceCommands } from "./declare/instances.ts";
 import { declareKeyCommands } from "./declare/keys.ts";
+import { declareLoginCommands } from "./declare/login.ts";
 import { declareMachineCommands } from "./declare/machines.ts";
 import { declareMarketCommands } from "./declare/market.ts";
 import { declarePaymentCommands, declarePayoutCommands } from "./declare/payments.ts";
@@ -34,12 +35,12 @@ Of the project itself:
   month            play a month of a small market, and show what each paid
 
 Start with \`berth up\`, or \`berth up --simulate 3\` to try a market without hardware.
-Commands speak to the server of --data-dir, or to --url (BERTH_URL): one address, or those of several servers of one
-database separated by commas. When one of them is away the next one is asked.`;
+Commands speak to the server of --url (BERTH_URL), of --data-dir, of \`berth login\`, or of the data directory here, in this
+order. The address may be several, separated by commas, of one database: when one is away the next one is asked.`;
 
 /** Groups of commands in the order of the help. */
 const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[]])[] = [
-  ["The service", [declareServerCommands, declareAdminCommands, declareAuditCommands]],
+  ["The service", [declareServerCommands, declareLoginCommands, declareAdminCommands, declareAuditCommands]],
   ["The market", [declareMarketCommands]],
   ["What you rent", [declareInstanceCommands, declareHostTaskCommands]],
   ["Ways in", [declareAccessCommands, declareKeyCommands, declareTeamCommands]],

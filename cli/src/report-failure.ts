@@ -13,7 +13,8 @@ function describeFailure(error: unknown): { readonly lines: readonly string[]; r
     return { lines: [`error: ${error.message}`, error.suggestion], exitCode: error.exitCode };
   }
   if (error instanceof ConnectionError) {
-    const suggestion = "Is the server running? Start one with `berth up`, or name one with --url or BERTH_URL.";
+    const suggestion =
+      "Is the server running? Start one with `berth up`, or name one with `berth login`, --url or BERTH_URL.";
     return { lines: [`error: ${error.message}`, suggestion], exitCode: 1 };
   }
   if (error instanceof ApiError) {
@@ -57,7 +58,7 @@ function suggestFor(error: ApiError): readonly string[] {
   if (advice !== undefined) return [advice];
   switch (error.status) {
     case 401:
-      return ["Check the key given by --key, BERTH_API_KEY or the data directory's admin.key."];
+      return ["Check the key given by --key, BERTH_API_KEY, `berth login` or the data directory's admin.key."];
     case 403:
       return ["This needs a key with more permissions, or another user's key."];
     case 404:

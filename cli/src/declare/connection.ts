@@ -15,21 +15,29 @@ export function jsonOption(): Option {
 
 /** Adds a command that speaks to a server and prints no answer. */
 export function clientCommand(parent: Command, name: string, summary: string): Command {
-  return connected(parent, name, summary).addOption(
-    new Option("--key <api key>", "API key; the administrator's when left out")
-      .env("BERTH_API_KEY")
-      .helpGroup(CONNECTION),
-  );
+  return connected(parent, name, summary)
+    .addOption(
+      new Option("--key <api key>", "API key; that of `berth login`, or the administrator's when left out")
+        .env("BERTH_API_KEY")
+        .helpGroup(CONNECTION),
+    )
+    .addOption(
+      new Option("--data-dir <path>", "folder in which a server keeps its data; .berth without a login")
+        .env("BERTH_DATA_DIR")
+        .helpGroup(CONNECTION),
+    );
 }
 
 /**
- * Adds a command of administrators, which always prints JSON. It ignores BERTH_API_KEY, which is usually a test user's
- * key.
+ * Adds a command of administrators, which always prints JSON. It ignores BERTH_API_KEY and the login, which are usually
+ * a test user's.
  */
 export function adminCommand(parent: Command, name: string, summary: string): Command {
-  return connected(parent, name, summary).addOption(
-    new Option("--key <api key>", "an administrator's API key, in place of the server's").helpGroup(CONNECTION),
-  );
+  return connected(parent, name, summary)
+    .addOption(
+      new Option("--key <api key>", "an administrator's API key, in place of the server's").helpGroup(CONNECTION),
+    )
+    .addOption(dataDirOption().helpGroup(CONNECTION));
 }
 
 function connected(parent: Command, name: string, summary: string): Command {
@@ -40,8 +48,7 @@ function connected(parent: Command, name: string, summary: string): Command {
       new Option("--url <address>", "address of the server, or several separated by commas")
         .env("BERTH_URL")
         .helpGroup(CONNECTION),
-    )
-    .addOption(dataDirOption().helpGroup(CONNECTION));
+    );
 }
 
 export function dataDirOption(): Option {
