@@ -7,6 +7,7 @@ import { declareAuditCommands } from "./declare/audit.ts";
 import { declareBookingCommands } from "./declare/bookings.ts";
 import { declareCapCommands } from "./declare/caps.ts";
 import { declareBillingCommands } from "./declare/billing.ts";
+import { declareCompletionCommands } from "./declare/completion.ts";
 import { CONNECTION } from "./declare/connection.ts";
 import { declareContractCommands } from "./declare/contracts.ts";
 import { declareDeploymentCommands } from "./declare/deployments.ts";
@@ -40,7 +41,16 @@ order. The address may be several, separated by commas, of one database: when on
 
 /** Groups of commands in the order of the help. */
 const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[]])[] = [
-  ["The service", [declareServerCommands, declareLoginCommands, declareAdminCommands, declareAuditCommands]],
+  [
+    "The service",
+    [
+      declareServerCommands,
+      declareLoginCommands,
+      declareAdminCommands,
+      declareAuditCommands,
+      declareCompletionCommands,
+    ],
+  ],
   ["The market", [declareMarketCommands]],
   ["What you rent", [declareInstanceCommands, declareHostTaskCommands]],
   ["Ways in", [declareAccessCommands, declareKeyCommands, declareTeamCommands]],
