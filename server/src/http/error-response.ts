@@ -112,9 +112,19 @@ type Fault = NonNullable<FastifyError["validation"]>[number];
 function whatIsWrong(first: Fault, all: readonly Fault[]): string {
   if (first.keyword === "required") return "is required";
   // In a choice, each alternative reports only that it was not taken.
-  const choices = all.filter(({ keyword, instancePath }) => keyword === "const" && instancePath === first.instancePath);
-  if (first.keyword !== "const" || choices.length < 2) return first.message ?? "is not valid";
-  return `must be one of ${choices.map(({ params }) => String(params["allowedValue"])).join(", ")}`;
+  const alternatives = all
+    .filter(({ keyword, instancePath }) => keyword !== "anyOf" && instancePath === first.instancePath)
+    .map(allowedValues);
+  const values = alternatives.flat();
+  if (values.length === 0 || alternatives.some((some) => some.length === 0)) return first.message ?? "is not valid";
+  return values.length === 1 ? `must be ${values[0]}` : `must be one of ${values.join(", ")}`;
+}
+
+/** The values that would have passed; none when they cannot be listed. */
+function allowedValues({ keyword, params }: Fault): readonly string[] {
+  if (keyword === "const") return [String(params["allowedValue"])];
+  if (keyword === "enum") return [params["allowedValues"]].flat().map(String);
+  return keyword === "type" && params["type"] === "null" ? ["null"] : [];
 }
 
 /** Seconds after which a client that met a passing trouble of the server should ask again. */

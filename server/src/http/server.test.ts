@@ -34,7 +34,14 @@ function exampleRoutes({ app, mutate }: HttpScope): void {
     {
       config: { access: { operation: "api.thing.update", permission: "misc" } },
       schema: {
-        body: Type.Object({ size: Type.Optional(Type.Number()), tags: Type.Optional(Type.Array(Type.String())) }),
+        body: Type.Object({
+          size: Type.Optional(Type.Number()),
+          tags: Type.Optional(Type.Array(Type.String())),
+          kind: Type.Optional(Type.Enum(["cat", "dog"])),
+          mood: Type.Optional(Type.Union([Type.Null(), Type.Literal("good"), Type.Literal("bad")])),
+          is_tame: Type.Optional(Type.Literal(true)),
+          legs: Type.Optional(Type.Union([Type.Number(), Type.Literal("all")])),
+        }),
         response: { 200: Echo },
       },
     },
@@ -207,6 +214,19 @@ test("a body is taken at its word, null is absent, and an absent body is an empt
   assert.deepEqual((await put({ text: "null" })).body, { body: {} });
   for (const body of [{ size: "5" }, { size: true }, { tags: "a" }, { tags: [1] }, [], 5, "text"]) {
     assertFailure(await put({ body }), 400, "invalid_args");
+  }
+});
+
+test("a value that is none of a fixed set is refused with the values that are", async () => {
+  for (const [body, msg] of [
+    [{ kind: "cow" }, "kind must be one of cat, dog"],
+    [{ mood: "grim" }, "mood must be one of null, good, bad"],
+    [{ is_tame: false }, "is_tame must be true"],
+    // Any number would do here, so that the set is not fixed.
+    [{ legs: "some" }, "legs must be number"],
+  ] as const) {
+    const refused = await http.call({ method: "PUT", url: "/api/v0/things/", secret, body });
+    assert.deepEqual([refused.status, refused.body.msg], [400, msg]);
   }
 });
 
