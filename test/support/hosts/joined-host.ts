@@ -18,7 +18,7 @@ export type JoinedHost = {
   output(): string;
   /** Starts the agent with these words; without any it goes on with its stored credential. */
   startAgent(...words: readonly string[]): void;
-  /** Whether the agent that was started last has ended by itself or was stopped. */
+  /** True once the agent that was started last has ended. */
   hasAgentEnded(): boolean;
   stopAgent(signal?: NodeJS.Signals): Promise<number | null>;
   /** Another agent there, with a state folder of its own; it ends with the machine at the latest. */
