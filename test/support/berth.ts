@@ -5,6 +5,7 @@ import path from "node:path";
 import pg from "pg";
 import { OPEN_HOST } from "./hosts/docker.ts";
 import { copyFreshData } from "./database/fresh-data.ts";
+import { memoryDirectory } from "./database/memory-directory.ts";
 import { unmountBelow } from "./hosts/mounts.ts";
 import { until } from "./until.ts";
 
@@ -92,9 +93,13 @@ export async function aDataDir(): Promise<string> {
   return directory;
 }
 
+/** Options of servers that run no container of this machine, whose disks would count against the data's file system. */
+const WITHOUT_CONTAINERS = ["--no-agent", "--simulate"];
+
 /** A data directory with a migrated database, unless the server uses another one. */
-async function aMigratedDataDir({ databaseUrl }: StartOptions): Promise<string> {
-  const directory = await aDataDir();
+async function aMigratedDataDir({ databaseUrl, args = [] }: StartOptions): Promise<string> {
+  const isInMemory = WITHOUT_CONTAINERS.some((option) => args.includes(option));
+  const directory = await (isInMemory ? memoryDirectory() : aDataDir());
   if (databaseUrl === undefined) await copyFreshData(directory);
   return directory;
 }

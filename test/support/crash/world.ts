@@ -10,7 +10,6 @@ import { systemClock } from "../../../server/src/base/clock.ts";
 import { createLog } from "../../../server/src/base/log.ts";
 import { startEmbeddedPostgres, type EmbeddedPostgres } from "../../../server/src/db/embedded/postgres.ts";
 import {
-  aDataDir,
   cleanEnvironment,
   NO_LIMITS,
   removeDataDir,
@@ -20,6 +19,7 @@ import {
   type StartOptions,
 } from "../berth.ts";
 import { copyFreshData } from "../database/fresh-data.ts";
+import { memoryDirectory } from "../database/memory-directory.ts";
 import { freePort } from "../network/free-port.ts";
 import {
   engineOf,
@@ -114,7 +114,7 @@ export class CrashWorld {
 
   async #addServer(): Promise<void> {
     const port = await freePort();
-    const dataDir = await aDataDir();
+    const dataDir = await memoryDirectory();
     if (this.#shared === undefined) await copyFreshData(dataDir);
     const [first] = this.servers;
     if (first !== undefined) await copyFile(path.join(first.berth.dataDir, "secret"), path.join(dataDir, "secret"));
@@ -281,7 +281,7 @@ export class CrashWorld {
 }
 
 async function openPostgres(): Promise<Shared> {
-  const dataDir = await aDataDir();
+  const dataDir = await memoryDirectory();
   await copyFreshData(dataDir);
   return { dataDir, postgres: await startEmbeddedPostgres({ dataDir, clock: systemClock, log: createLog("silent") }) };
 }

@@ -1,22 +1,16 @@
-import { access, chmod, mkdtemp, readdir, rm, statfs } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { rm } from "node:fs/promises";
 import pg from "pg";
 import { systemClock } from "../../../server/src/base/clock.ts";
 import { createLog } from "../../../server/src/base/log.ts";
 import type { DatabaseConfig } from "../../../server/src/db/connect.ts";
 import { startEmbeddedPostgres } from "../../../server/src/db/embedded/postgres.ts";
+import { memoryDirectory } from "./memory-directory.ts";
 
 /** The variable with the superuser's URL of a PostgreSQL for tests; `tools/test.ts` sets it for a whole run. */
 export const TEST_POSTGRES_VARIABLE = "BERTH_TEST_POSTGRES";
 
 /** The role that owns every database of a test: no superuser, as in production. */
 export const OWNER = "berth";
-
-const DIRECTORY_PREFIX = "berth-test-postgres-";
-/** In memory a database is cloned twenty times faster than on a disk, and every test has one of its own. */
-const MEMORY_DIRECTORY = "/dev/shm";
-const MEMORY_BYTES_MIN = 4e9;
 
 export type TestServer = { readonly superuserUrl: string; stop(): Promise<void> };
 
@@ -27,15 +21,11 @@ export async function findOrStartTestPostgres(): Promise<TestServer> {
 }
 
 /**
- * A PostgreSQL without fsync, in memory where there is enough of it, else in the temporary directory; `stop` removes it,
- * and so does a later run after a crash.
+ * A PostgreSQL without fsync, in memory where there is enough of it: a database is cloned there twenty times faster than
+ * on a disk, and every test has one of its own. `stop` removes it, and so does a later run after a crash.
  */
 export async function startTestPostgres(): Promise<TestServer> {
-  const isInMemory = (await freeBytes(MEMORY_DIRECTORY)) >= MEMORY_BYTES_MIN;
-  const place = isInMemory ? MEMORY_DIRECTORY : tmpdir();
-  await removeAbandoned(place);
-  const dataDir = await mkdtemp(path.join(place, `${DIRECTORY_PREFIX}${process.pid}-`));
-  await chmod(dataDir, 0o711);
+  const dataDir = await memoryDirectory();
   const log = createLog("silent");
   const postgres = await startEmbeddedPostgres({ dataDir, clock: systemClock, log, isDurable: false });
   await cheapenLogins(postgres.superuserUrl);
@@ -57,23 +47,6 @@ async function cheapenLogins(superuserUrl: string): Promise<void> {
       await client.query(`alter role ${role} password ${client.escapeLiteral(password)}`);
     }
   });
-}
-
-async function freeBytes(directory: string): Promise<number> {
-  const found = await statfs(directory).catch(() => undefined);
-  return found === undefined ? 0 : found.bavail * found.bsize;
-}
-
-async function removeAbandoned(place: string): Promise<void> {
-  for (const entry of await readdir(place)) {
-    if (!entry.startsWith(DIRECTORY_PREFIX)) continue;
-    const pid = entry.slice(DIRECTORY_PREFIX.length).split("-")[0] ?? "";
-    const isOwnerAlive = await access(`/proc/${pid}`).then(
-      () => true,
-      () => false,
-    );
-    if (!isOwnerAlive) await rm(path.join(place, entry), { recursive: true, force: true });
-  }
 }
 
 /** Runs `work` on a connection of the superuser. */
