@@ -4,31 +4,36 @@ import { sendError } from "./error-response.ts";
 import type { App } from "./types.ts";
 
 /** A path of the server, cut at its slashes; a part that stands for any text is undefined. */
-type Pattern = { readonly parts: readonly (string | undefined)[]; readonly methods: Set<string> };
+type Pattern = { readonly parts: readonly (string | undefined)[]; readonly methods: readonly string[] };
+
+type Route = { readonly url: string; readonly method: string | readonly string[] };
 
 /**
  * The paths of all routes with their methods, to tell a wrong method from a path that does not exist. As in routing,
  * slashes at the end and doubled ones do not count.
  */
 class KnownPaths {
-  readonly #patterns = new Map<string, Pattern>();
+  readonly #routes: Route[] = [];
+  /** Made from the routes when the first request asks, since a start should not wait for it. */
+  #patterns: readonly Pattern[] | undefined;
 
-  add(url: string, methods: string | readonly string[]): void {
-    const parts = partsOf(url).map((part) => (part.startsWith(":") ? undefined : part));
-    const name = parts.map((part) => part ?? ":").join("/");
-    const pattern = this.#patterns.get(name) ?? { parts, methods: new Set<string>() };
-    this.#patterns.set(name, pattern);
-    for (const method of [methods].flat()) pattern.methods.add(method);
+  add(route: Route): void {
+    this.#routes.push(route);
+    this.#patterns = undefined;
   }
 
   /** The methods that some route answers at this path, in alphabetical order; none for an unknown path. */
   methodsOf(path: string): readonly string[] {
     const asked = partsOf(path);
-    const found = [...this.#patterns.values()].filter(
+    this.#patterns ??= this.#routes.map(({ url, method }) => ({
+      parts: partsOf(url).map((part) => (part.startsWith(":") ? undefined : part)),
+      methods: [method].flat(),
+    }));
+    const found = this.#patterns.filter(
       ({ parts }) =>
         parts.length === asked.length && parts.every((part, index) => part === undefined || part === asked[index]),
     );
-    return [...new Set(found.flatMap(({ methods }) => [...methods]))].toSorted();
+    return [...new Set(found.flatMap(({ methods }) => methods))].toSorted();
   }
 }
 
@@ -39,7 +44,7 @@ function partsOf(path: string): readonly string[] {
 /** A known path with another method names the methods that it has; all other paths are not found. */
 export function refuseUnknownRoutes(app: App, log: Log): void {
   const known = new KnownPaths();
-  app.addHook("onRoute", ({ url, method }) => known.add(url, method));
+  app.addHook("onRoute", ({ url, method }) => known.add({ url, method }));
   app.setNotFoundHandler((request, reply) => {
     const [path = ""] = request.url.split("?");
     const message = `There is no ${request.method} ${path}`;
