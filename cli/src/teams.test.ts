@@ -25,7 +25,7 @@ test("teams, members, roles and subaccounts are listed", async (t) => {
   const { berth } = await answer(t, {
     "GET /api/v0/teams/": { body: { teams: [{ id: 9, team_name: "lab", role: "Owner", is_owner: true }] } },
     "GET /api/v0/team/members/": { body: [person] },
-    "GET /api/v0/team/roles/": {
+    "GET /api/v0/team/roles-full/": {
       body: [
         {
           id: 1,

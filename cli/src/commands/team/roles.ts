@@ -1,16 +1,16 @@
 import {
   teamCreateRole,
   teamDeleteRole,
-  teamRoles,
+  teamRolesFull,
   teamUpdateRole,
-  type TeamRolesAnswer,
+  type TeamRolesFullAnswer,
 } from "../../../../sdk/src/operations.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { given } from "../../given.ts";
 import { printAnswer, renderTable, type Column } from "../../output.ts";
 
 type Options = ConnectionOptions & { readonly json?: boolean };
-type Role = TeamRolesAnswer[number];
+type Role = TeamRolesFullAnswer[number];
 
 const COLUMNS: readonly Column<Role>[] = [
   { title: "ID", cell: (role) => role.id },
@@ -20,7 +20,7 @@ const COLUMNS: readonly Column<Role>[] = [
 ];
 
 export async function listRoles(options: Options): Promise<void> {
-  const answer = await teamRoles(connect(options));
+  const answer = await teamRolesFull(connect(options));
   printAnswer(answer, options, (roles) => renderTable(roles, COLUMNS, "The team has no roles."));
 }
 

@@ -166,6 +166,7 @@ export const CreateKeyBody = Type.Object({
 export type CreateKeyBody = Static<typeof CreateKeyBody>;
 
 export const CreateKeyResponse = Type.Object({
+  success: Success,
   id: Type.Integer(),
   key: Type.String(),
   permissions: GrantedPermissions,
@@ -178,6 +179,8 @@ export const ApiKeyRecord = model("ApiKey", {
   team_id: Type.Union([Type.Integer(), Type.Null()]),
   team_name: Nullable(Text),
   name: Text,
+  key: Type.Null({ description: "Always null: a key is shown once, when it is created" }),
+  key_type: Type.Literal("api"),
   key_prefix: Type.String(),
   permissions: GrantedPermissions,
   key_params: Text,

@@ -123,6 +123,8 @@ export function viewApiKey(key: ApiKey): ApiKeyRecord {
     team_id: key.memberId === undefined ? null : key.userId,
     team_name: key.teamName ?? null,
     name: key.name,
+    key: null,
+    key_type: "api",
     key_prefix: key.prefix,
     permissions: viewPermissions(key.permissions),
     key_params: key.keyParams,

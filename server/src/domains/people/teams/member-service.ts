@@ -26,7 +26,7 @@ export async function removeMember(
   const member = id === undefined ? undefined : await findMember(tx.db, team.id, id);
   if (member === undefined) throw nobodyRemoved();
   if (member.role.identifier === "owner") {
-    throw new AppError("invalid", "owner_stays", "Cannot remove the team owner from the team");
+    throw forbidden("Cannot remove the team owner from the team", "owner_stays");
   }
   requireWithin(identity, member.role.permissions, `A ${member.role.name}`);
   // Done first: a concurrent creation of a key for this member is either finished, or finds no member. So no key is

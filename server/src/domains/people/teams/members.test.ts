@@ -247,7 +247,7 @@ describe("members of teams", () => {
       const stranger = await app.caller();
       await join(app, other, stranger);
       const owner = await ask(app, team.secret, "DELETE", `/team/members/${team.owner.id}/`);
-      assert.deepEqual([owner.status, owner.body.msg], [400, "Cannot remove the team owner from the team"]);
+      assert.deepEqual([owner.status, owner.body.msg], [403, "Cannot remove the team owner from the team"]);
       const bodies = new Set<string>();
       for (const id of [stranger.id, ABSENT, 3_000_000_000, "x", "0", "me"]) {
         const answer = await ask(app, team.secret, "DELETE", `/team/members/${id}/`);

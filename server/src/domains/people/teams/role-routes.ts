@@ -6,8 +6,10 @@ import { changeRole, createRole, findNamedRole, removeRole } from "./role-servic
 import { TEAM_TAGS } from "./tags.ts";
 import {
   CreateRoleResponse,
+  DeleteRoleBody,
   MessageResponse,
   RoleBody,
+  RoleNamesResponse,
   RoleParams,
   RoleRecord,
   RolesResponse,
@@ -22,27 +24,34 @@ export function roleRoutes(scope: HttpScope, means: TeamMeans): void {
 }
 
 function readRoles({ app, database }: HttpScope): void {
-  for (const [path, operation, hasOwner] of [
-    ["roles", "api.team.roles", true],
-    ["roles-full", "api.team.roles_full", false],
-  ] as const) {
-    app.get(
-      `/api/v0/team/${path}/`,
-      {
-        config: { access: { operation, permission: "team_read" } },
-        schema: {
-          tags: TEAM_TAGS,
-          summary: hasOwner ? "Show the roles of a team" : "Show the roles that members can be given",
-          response: { 200: RolesResponse },
-        },
+  app.get(
+    "/api/v0/team/roles/",
+    {
+      config: { access: { operation: "api.team.roles", permission: "team_read" } },
+      schema: { tags: TEAM_TAGS, summary: "Show the names of a team's roles", response: { 200: RoleNamesResponse } },
+    },
+    async (request) => {
+      const { team } = await requireOwnTeam(database.kysely, identityOf(request));
+      return (await listRoles(database.kysely, team.id)).map(({ name }) => name);
+    },
+  );
+
+  app.get(
+    "/api/v0/team/roles-full/",
+    {
+      config: { access: { operation: "api.team.roles_full", permission: "team_read" } },
+      schema: {
+        tags: TEAM_TAGS,
+        summary: "Show the roles that members can be given",
+        response: { 200: RolesResponse },
       },
-      async (request) => {
-        const { team } = await requireOwnTeam(database.kysely, identityOf(request));
-        const roles = await listRoles(database.kysely, team.id);
-        return roles.filter(({ identifier }) => hasOwner || identifier !== "owner").map(viewRole);
-      },
-    );
-  }
+    },
+    async (request) => {
+      const { team } = await requireOwnTeam(database.kysely, identityOf(request));
+      const roles = await listRoles(database.kysely, team.id);
+      return roles.filter(({ identifier }) => identifier !== "owner").map(viewRole);
+    },
+  );
 
   app.get(
     "/api/v0/team/roles/:name/",
@@ -97,11 +106,18 @@ function changeRoles({ app, mutate }: HttpScope, { identities }: TeamMeans): voi
     "/api/v0/team/roles/:name/",
     {
       config: { access: { operation: "api.team.delete_role", permission: "team_write" } },
-      schema: { tags: TEAM_TAGS, summary: "Delete a role", params: RoleParams, response: { 200: StatusResponse } },
+      schema: {
+        tags: TEAM_TAGS,
+        summary: "Delete a role",
+        params: RoleParams,
+        body: DeleteRoleBody,
+        response: { 200: StatusResponse },
+      },
     },
     (request) =>
       mutate(request, async (tx) => {
-        await removeRole(tx, callerOf(request), request.params.name);
+        const { role_id: id } = request.body;
+        await removeRole(tx, callerOf(request), id === undefined ? { name: request.params.name } : { id });
         return { status: "success" as const, message: "Role removed from team" };
       }),
   );

@@ -83,9 +83,9 @@ export async function changeRole(
 }
 
 /** Deletes a role without members; invitations to it are cancelled. */
-export async function removeRole(tx: Tx, { identity, ipAddress }: Caller, name: string): Promise<void> {
+export async function removeRole(tx: Tx, { identity, ipAddress }: Caller, asked: RoleName): Promise<void> {
   const { team } = await lockOwnTeam(tx, identity);
-  const role = await findNamedRole(tx.db, team.id, { name });
+  const role = await findNamedRole(tx.db, team.id, asked);
   refuseDefault(role, "delete");
   requireWithin(identity, role.permissions, "The role");
   const members = await listMembers(tx.db, team.id);

@@ -26,7 +26,7 @@ describe("roles of teams", () => {
       const name = `Röle ${randomUUID()}`;
       const made = await done(app, team.secret, "POST", "/team/roles/", { name, permissions: readTeam });
       assert.deepEqual([made.msg, made.name], ["success", name]);
-      const record = { id: made.id, name, identifier: made.identifier, permissions: readTeam };
+      const record = { id: made.id, name, identifier: null, permissions: readTeam };
       for (const asked of [name, name.toUpperCase(), made.identifier]) {
         assert.deepEqual(await done(app, team.secret, "GET", `/team/roles/${encodeURIComponent(asked)}/`), record);
       }
@@ -38,14 +38,24 @@ describe("roles of teams", () => {
       const full = await done(app, team.secret, "GET", "/team/roles-full/");
       assert.ok(full.every(({ identifier }: { identifier: string }) => identifier !== "owner"));
       assert.deepEqual(full.at(-1), { ...record, name: "other", permissions });
-      const all = await done(app, team.secret, "GET", "/team/roles/");
-      assert.deepEqual(
-        all.slice(0, 3).map((role: { identifier: string }) => role.identifier),
-        ["owner", "manager", "member"],
-      );
+      const names = await done(app, team.secret, "GET", "/team/roles/");
+      assert.deepEqual(names.slice(0, 3), ["Owner", "Manager", "Member"]);
+      assert.ok(names.includes("other"));
       const deleted = await ask(app, team.secret, "DELETE", "/team/roles/other/");
       assert.deepEqual(deleted.body, { status: "success", message: "Role removed from team" });
       assert.equal((await ask(app, team.secret, "GET", "/team/roles/other/")).status, 404);
+    });
+
+    test("is deleted by the id in the body, not by the name in the path", async () => {
+      const make = async () => {
+        const name = randomUUID();
+        return { name, ...(await done(app, team.secret, "POST", "/team/roles/", { name, permissions: readTeam })) };
+      };
+      const [kept, gone] = [await make(), await make()];
+      const answer = await ask(app, team.secret, "DELETE", `/team/roles/${kept.name}/`, { role_id: gone.id });
+      assert.equal(answer.status, 200, answer.text);
+      const names = await done(app, team.secret, "GET", "/team/roles/");
+      assert.deepEqual([names.includes(kept.name), names.includes(gone.name)], [true, false]);
     });
 
     test("with an empty document lets its members do nothing", async () => {
@@ -119,13 +129,14 @@ describe("roles of teams", () => {
         const answer = await create(body);
         assert.deepEqual([answer.status, answer.body.error, answer.body.field], [400, error, field]);
       }
-      for (const name of ["!!!", "漢字", "a b", "A-B", "a_b "]) {
-        assert.equal((await create({ name, permissions: readTeam })).status, 200, name);
+      const identifiers = new Set<string>();
+      const names = ["!!!", "漢字", "a b", "A-B", "a_b "];
+      for (const name of names) {
+        const answer = await create({ name, permissions: readTeam });
+        assert.equal(answer.status, 200, name);
+        identifiers.add(answer.body.identifier);
       }
-      const identifiers = (await done(app, team.secret, "GET", "/team/roles/")).map(
-        (role: { identifier: string }) => role.identifier,
-      );
-      assert.equal(new Set(identifiers).size, identifiers.length);
+      assert.equal(identifiers.size, names.length);
     });
 
     test("belongs to one team and is not found in another", async () => {

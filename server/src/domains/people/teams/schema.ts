@@ -114,7 +114,10 @@ export const RoleParams = Type.Object({
 export const RoleRecord = model("TeamRole", {
   id: Type.Integer(),
   name: Text,
-  identifier: Text,
+  identifier: Nullable(Text),
   permissions: Permissions,
 });
 export const RolesResponse = Type.Array(RoleRecord);
+export const RoleNamesResponse = Type.Array(Text);
+/** Clients name the role to delete in the path, in the body, or in both; the body counts. */
+export const DeleteRoleBody = Type.Object({ role_id: Type.Optional(Id) });

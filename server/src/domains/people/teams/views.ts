@@ -1,4 +1,4 @@
-import { EVERYTHING, viewBalance, type BalanceView, type Membership } from "../accounts/for-teams.ts";
+import { EVERYTHING, isDefaultRole, viewBalance, type BalanceView, type Membership } from "../accounts/for-teams.ts";
 import type { TeamMember, TeamRole } from "../accounts/for-teams.ts";
 import type { UserId } from "../../../base/ids.ts";
 
@@ -7,8 +7,10 @@ export function viewMember({ id, username, email, fullname, role }: TeamMember) 
   return { id, username, email, fullname, roles: [role.name], role: role.name };
 }
 
+/** A role that a team made has no identifier of its own in the API, though it can be named by it. */
 export function viewRole({ id, name, identifier, permissions }: TeamRole) {
-  return { id, name, identifier, permissions: permissions ?? EVERYTHING };
+  const known = isDefaultRole(identifier) ? identifier : null;
+  return { id, name, identifier: known, permissions: permissions ?? EVERYTHING };
 }
 
 export function viewMembership({ teamId, teamName, role }: Membership) {

@@ -131,7 +131,9 @@ export const PEOPLE_OPERATIONS: OperationWords = {
       "Accepts an invitation as the invited person, and returns a key that acts as the team. 404 `no_such_invitation`, 400 `already_member`.",
   },
   "api.team.roles": {
-    description: "Returns all roles of the team, the owner role included. 404 `not_found` for a key of no team.",
+    description:
+      "Returns the names of the team's roles, the owner role included. 404 `not_found` for a key of no team.",
+    response: ["Owner", "Manager", "Member", "trainer"],
   },
   "api.team.roles_full": {
     description:

@@ -24,7 +24,7 @@ test("a new key works, is shown once, and is stored and listed only as hash and 
   const made = await create(caller.secret, { name: "ci", permissions, key_params: { a: [1] } });
   assert.equal(made.status, 200, made.text);
   assert.ok(isWellFormed(made.body.key));
-  assert.deepEqual(made.body, { id: made.body.id, key: made.body.key, permissions });
+  assert.deepEqual(made.body, { success: true, id: made.body.id, key: made.body.key, permissions });
   assert.equal(await statusWith(made.body.key), 200);
 
   const [, shown] = await list(caller.secret);
@@ -35,6 +35,8 @@ test("a new key works, is shown once, and is stored and listed only as hash and 
     team_id: null,
     team_name: null,
     name: "ci",
+    key: null,
+    key_type: "api",
     key_prefix: made.body.key.slice(0, 12),
     permissions,
     key_params: '{"a":[1]}',

@@ -33,7 +33,7 @@ export function keyRoutes(scope: HttpScope, { identities, random, refuseNewKeys 
       mutate(request, async (tx) => {
         await refuseNewKeys(tx, identityOf(request), request.body.team_id);
         const { id, secret, permissions } = await createKey(tx, callerOf(request), request.body, random);
-        return { id, key: secret, permissions: viewPermissions(permissions) };
+        return { success: true as const, id, key: secret, permissions: viewPermissions(permissions) };
       }),
   );
 
