@@ -345,6 +345,8 @@ export type ApiKey = {
   readonly team_id: number | null;
   readonly team_name: string | null;
   readonly name: string;
+  readonly key: null;
+  readonly key_type: "api";
   readonly key_prefix: string;
   readonly permissions: false | Readonly<Record<string, unknown>>;
   readonly key_params: string;
@@ -359,6 +361,7 @@ export type ApikeyCreateRequest = {
 };
 
 export type ApikeyCreateResponse = {
+  readonly success: true;
   readonly id: number;
   readonly key: string;
   readonly permissions: false | Readonly<Record<string, unknown>>;
@@ -2842,8 +2845,11 @@ export type RentalForecastReason = {
 };
 
 export type RouteRequestRequest = {
-  readonly endpoint: string;
+  readonly endpoint?: string;
+  readonly endpoint_id?: number;
   readonly cost: number;
+  readonly latency?: number;
+  readonly guid?: number;
   readonly api_key?: string;
   readonly request_idx?: number;
   readonly replay_timeout?: number;
@@ -3146,6 +3152,10 @@ export type TeamDeleteResponse = {
   readonly pkey_id: number | null;
 };
 
+export type TeamDeleteRoleRequest = {
+  readonly role_id?: number;
+};
+
 export type TeamInviteRequest = {
   readonly email?: string;
   readonly role?: string;
@@ -3174,7 +3184,7 @@ export type TeamMember = {
 export type TeamRole = {
   readonly id: number;
   readonly name: string;
-  readonly identifier: string;
+  readonly identifier: string | null;
   readonly permissions: Readonly<Record<string, unknown>>;
 };
 
@@ -5845,9 +5855,9 @@ export function teamRolesFull(client: Client, options?: CallOptions): Promise<Te
   return client.request({ method: "GET", path: "/api/v0/team/roles-full/" }, options);
 }
 
-export type TeamRolesAnswer = readonly TeamRole[];
+export type TeamRolesAnswer = readonly string[];
 
-/** Show the roles of a team: `GET /api/v0/team/roles/` */
+/** Show the names of a team's roles: `GET /api/v0/team/roles/` */
 export function teamRoles(client: Client, options?: CallOptions): Promise<TeamRolesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/team/roles/" }, options);
 }
@@ -5888,13 +5898,14 @@ export function teamUpdateRole(client: Client, input: TeamUpdateRoleInput, optio
 
 export type TeamDeleteRoleInput = {
   readonly name: string;
+  readonly body?: TeamDeleteRoleRequest;
 };
 
 export type TeamDeleteRoleAnswer = StatusMessage;
 
 /** Delete a role: `DELETE /api/v0/team/roles/{name}/` */
 export function teamDeleteRole(client: Client, input: TeamDeleteRoleInput, options?: CallOptions): Promise<TeamDeleteRoleAnswer> {
-  return client.request({ method: "DELETE", path: `/api/v0/team/roles/${encodeURIComponent(input.name)}/` }, options);
+  return client.request({ method: "DELETE", path: `/api/v0/team/roles/${encodeURIComponent(input.name)}/`, body: input.body ?? {} }, options);
 }
 
 export type TeamTransferInput = {

@@ -44,6 +44,9 @@ const FORGET_AFTER_MS = 600_000;
 /** Requests wake the autoscaler at most this often for one endpoint. */
 const PRESSURE_EVERY_MS = 100;
 
+/** An endpoint as a request names it: by its name, or by its id. */
+export type WantedEndpoint = string | EndpointGroupId;
+
 /**
  * The routers of this process: an endpoint is read from the database at its first request, follows its notifications,
  * and answers from memory from then on.
@@ -118,9 +121,9 @@ export class Routers {
   }
 
   /** The endpoint with this name and key, if this process has it: found without the database. */
-  known(name: string, apiKey: string): RoutedGroup | undefined {
+  known(wanted: WantedEndpoint, apiKey: string): RoutedGroup | undefined {
     const group = this.#byKey.get(apiKey);
-    return group?.endpoint.name === name ? group : undefined;
+    return isWanted(group, wanted) ? group : undefined;
   }
 
   /** True if the database is being asked for this key: waiting for that read costs nothing. */
@@ -128,9 +131,9 @@ export class Routers {
     return this.#lookups.has(apiKey);
   }
 
-  /** The endpoint with this name and key; undefined when either is wrong. */
-  async findByKey(name: string, apiKey: string): Promise<RoutedGroup | undefined> {
-    const known = this.known(name, apiKey);
+  /** The endpoint with this name or id and this key; undefined when either is wrong. */
+  async findByKey(wanted: WantedEndpoint, apiKey: string): Promise<RoutedGroup | undefined> {
+    const known = this.known(wanted, apiKey);
     if (known !== undefined || this.#byKey.has(apiKey) || !KEY_FORM.test(apiKey)) return known;
     let lookup = this.#lookups.get(apiKey);
     if (lookup === undefined) {
@@ -138,11 +141,18 @@ export class Routers {
       this.#lookups.set(apiKey, lookup);
     }
     const group = await lookup;
-    return group?.endpoint.name === name ? group : undefined;
+    return isWanted(group, wanted) ? group : undefined;
   }
 
-  /** The account's oldest endpoint of this name; requests that come during a look-up share it. */
-  async findOwn(userId: UserId, name: string): Promise<RoutedGroup | undefined> {
+  /** The account's endpoint of this id, or its oldest one of this name. */
+  async findOwn(userId: UserId, wanted: WantedEndpoint): Promise<RoutedGroup | undefined> {
+    if (typeof wanted === "string") return this.#findOwnByName(userId, wanted);
+    const group = await this.open(wanted);
+    return group?.endpoint.userId === userId ? group : undefined;
+  }
+
+  /** Requests that come during a look-up share it. */
+  async #findOwnByName(userId: UserId, name: string): Promise<RoutedGroup | undefined> {
     const wanted = `${userId} ${name}`;
     let naming = this.#namings.get(wanted);
     if (naming === undefined) {
@@ -386,6 +396,10 @@ export class Routers {
     await tracked;
     this.#working.delete(tracked);
   }
+}
+
+function isWanted(group: RoutedGroup | undefined, wanted: WantedEndpoint): boolean {
+  return group !== undefined && (typeof wanted === "string" ? group.endpoint.name : group.endpoint.id) === wanted;
 }
 
 const takeBlock = (tx: Tx, id: EndpointGroupId) => takeRequestNumbers(tx, id, NUMBERS_PER_BLOCK);

@@ -156,6 +156,28 @@ test("a key of the account opens the oldest of its endpoints with that name, and
   assert.equal(routed.body.url, `http://192.0.2.7:${30_000 + theirs}`);
 });
 
+test("an endpoint may be asked for by its id, which counts before a name, with its own key or the account's", async (t) => {
+  const { app, owner, endpoint } = await world(t);
+  const worker = await aReadyWorker(app, owner, endpoint);
+  const ask = (secret: string, body: object) =>
+    app.call({ method: "POST", url: "/route/", secret, body: { cost: 1, latency: 0.2, guid: 5, ...body } });
+  for (const secret of [endpoint.key, owner.secret]) {
+    const { status, body } = await ask(secret, { endpoint_id: endpoint.id, endpoint: "another name" });
+    assert.deepEqual([status, body.endpoint, body.url], [200, endpoint.name, `http://192.0.2.7:${30_000 + worker}`]);
+  }
+  const [younger, stranger] = [await anEndpoint(app, owner), await app.caller()];
+  for (const [secret, id] of [
+    [stranger.secret, endpoint.id],
+    [endpoint.key, younger.id],
+    [owner.secret, 2_000_000_000],
+  ] as const) {
+    const { status, body } = await ask(secret, { endpoint_id: id });
+    assert.deepEqual([status, body.error], [401, "auth_error"]);
+  }
+  const unnamed = await ask(endpoint.key, {});
+  assert.deepEqual([unnamed.status, unnamed.body.field], [400, "endpoint"]);
+});
+
 test("a narrowed key of the account asks for workers only with the permission for serverless calls", async (t) => {
   const { app, owner, endpoint } = await world(t);
   await aReadyWorker(app, owner, endpoint);

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError, invalid } from "../../../base/errors.ts";
+import { asId, type EndpointGroupId } from "../../../base/ids.ts";
 import { networkOf } from "../../../base/public-address.ts";
 import type { Encryption } from "../../../base/encryption.ts";
 import { rateLimited } from "../../../http/error-response.ts";
@@ -8,7 +9,7 @@ import type { HttpScope } from "../../../http/server.ts";
 import { REPLAY_TIMEOUT_S, RouteBody, RouteQuery, RouteResponse } from "./schema.ts";
 import { routeAdmission, ROUTE_ACCESS, type Authenticate } from "./route-admission.ts";
 import type { RouteOutcome } from "./routed-group.ts";
-import { HOLD_MS, type Routers } from "./routers.ts";
+import { HOLD_MS, type Routers, type WantedEndpoint } from "./routers.ts";
 import { signerLoader } from "./signing-service.ts";
 import type { Tickets } from "./tickets.ts";
 
@@ -64,8 +65,12 @@ export function routeRoutes(
     },
     async (request, reply): Promise<RouteResponse> => {
       const { body } = request;
-      const group = await admit(request, { name: body.endpoint, keys: presentedKeys(request, body) });
-      if (group === undefined) throw wrongKey(body.endpoint);
+      const wanted = body.endpoint_id === undefined ? body.endpoint : asId<EndpointGroupId>(body.endpoint_id);
+      if (wanted === undefined)
+        throw invalid("endpoint", "endpoint, the name of an endpoint, or endpoint_id is required");
+      const group = await admit(request, { wanted, keys: presentedKeys(request, body) });
+      if (group === undefined) throw wrongKey(wanted);
+      const { name } = group.endpoint;
       const asked = {
         requestIdx: body.request_idx ?? 0,
         cost: body.cost,
@@ -74,9 +79,9 @@ export function routeRoutes(
       // The signer is loaded first: a route that cannot be signed must not be given away.
       const signer = await loadSigner();
       const outcome = await routers.route(group, asked, { holdMs: HOLD_MS, hungUp: () => hangUpOf(reply) });
-      const said = { endpoint: body.endpoint, cost: body.cost, __request_id: request.id };
+      const said = { endpoint: name, cost: body.cost, __request_id: request.id };
       if (outcome.kind === "held") return { ...said, request_idx: outcome.requestIdx, status: outcome.status };
-      if (outcome.kind !== "given") throw refusalOf(outcome.kind, body.endpoint);
+      if (outcome.kind !== "given") throw refusalOf(outcome.kind, name);
       const { url, reqnum, requestIdx } = outcome.assignment;
       const ticket = tickets.issue(said, outcome.assignment);
       return { ...said, url, reqnum, request_idx: requestIdx, signature: signer.sign(url), ...ticket };
@@ -97,7 +102,7 @@ function presentedKeys(request: FastifyRequest, body: RouteBody): readonly strin
 type RouteQueryType = { readonly api_key?: string };
 
 /** The error is the same for an endpoint that does not exist: a client without a key learns nothing. */
-function wrongKey(endpoint: string): AppError {
+function wrongKey(endpoint: WantedEndpoint): AppError {
   const message = `authenticate_endpoint_apikey: invalid api_key or endpoint ${endpoint} not found`;
   return new AppError("unauthenticated", "auth_error", message);
 }

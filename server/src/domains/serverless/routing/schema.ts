@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { MAX_ID } from "../../../base/ids.ts";
 
 /** A cost above this is a mistake, and would drown all other loads in rounding. */
 const COST_MAX = 1e12;
@@ -7,8 +8,15 @@ const REPLAY_TIMEOUT_MAX_S = 86_400;
 
 /** A request for a worker (docs/endpoints.md#routing). */
 export const RouteBody = Type.Object({
-  endpoint: Type.String({ description: "Name of the endpoint" }),
+  endpoint: Type.Optional(Type.String({ description: "Name of the endpoint" })),
+  endpoint_id: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_ID, description: "Id of the endpoint, which counts before a name" }),
+  ),
   cost: Type.Number({ minimum: 0, maximum: COST_MAX }),
+  latency: Type.Optional(
+    Type.Number({ minimum: 0, description: "Seconds that the client measured; accepted, unused" }),
+  ),
+  guid: Type.Optional(Type.Integer({ description: "The client's own number of the request; accepted, unused" })),
   api_key: Type.Optional(Type.String()),
   request_idx: Type.Optional(
     Type.Integer({ minimum: 0, description: "Number that an earlier answer gave to the request; 0 for a new request" }),
