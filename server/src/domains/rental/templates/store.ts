@@ -1,8 +1,9 @@
 import { sql, type RawBuilder } from "kysely";
-import type { Filter, FilterScalar, SortKey } from "../../../base/filters/filter.ts";
+import type { Filter, SortKey } from "../../../base/filters/filter.ts";
 import type { TemplateId, UserId } from "../../../base/ids.ts";
-import { invariant, unreachable } from "../../../base/invariant.ts";
+import { invariant } from "../../../base/invariant.ts";
 import type { Encryption } from "../../../base/encryption.ts";
+import { conditionSql, sortSql, type SqlColumn } from "../../../db/filter-sql.ts";
 import { isUniqueViolation } from "../../../db/sql-state.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { TEMPLATE_COLUMNS, isTemplateColumn, type Template, type TemplateColumn } from "./columns.ts";
@@ -61,14 +62,14 @@ export async function searchTemplates(
   search: TemplateSearch,
   encryption: Encryption,
 ): Promise<TemplatesFound> {
-  const conditions = search.filters.map(conditionOf);
+  const conditions = search.filters.map((filter) => conditionSql(filter, columnOf(filter.column)));
   const rows = await db
     .selectFrom("templates")
     .select([...COLUMNS, sql<number>`(count(*) over ())::integer`.as("found")])
     .where("deleted_at", "is", null)
     .where((eb) => eb.or([eb("creator_id", "=", search.viewerId), eb("is_private", "=", false)]))
     .where(conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`${sql.join(conditions, sql` and `)}`)
-    .orderBy(sql.join([...search.order.map(sortOf), sql`id`]))
+    .orderBy(sql.join([...search.order.map(({ column, direction }) => sortSql(columnOf(column), direction)), sql`id`]))
     .limit(search.limit)
     .offset(search.offset)
     .execute();
@@ -107,72 +108,9 @@ export async function listVisibleTemplates(
 
 type TemplateRow = Omit<Template, "content"> & { readonly content: unknown };
 
-function conditionOf(filter: Filter): RawBuilder<boolean> {
-  const expression = expressionOf(filter.column);
-  if (filter.kind === "member") return membershipOf(expression, filter);
-  const { operator, value, column } = filter;
-  if (value === null) return operator === "eq" ? sql`${expression} is null` : sql`${expression} is not null`;
-  const bound = sql`${value}::${sqlTypeOf(column, [value])}`;
-  const comparable = typeof value === "string" ? sql`${expression} collate "C"` : expression;
-  switch (operator) {
-    case "eq":
-      return sql`${expression} = ${bound}`;
-    case "neq":
-      return sql`${expression} is distinct from ${bound}`;
-    case "lt":
-      return sql`${comparable} < ${bound}`;
-    case "lte":
-      return sql`${comparable} <= ${bound}`;
-    case "gt":
-      return sql`${comparable} > ${bound}`;
-    case "gte":
-      return sql`${comparable} >= ${bound}`;
-    default:
-      return unreachable(operator);
-  }
-}
-
-function membershipOf(
-  expression: RawBuilder<unknown>,
-  { operator, values, column }: Extract<Filter, { readonly kind: "member" }>,
-): RawBuilder<boolean> {
-  const present = values.filter((value) => value !== null);
-  const isListed = sql<boolean>`coalesce(${expression} = any(${present}::${sqlTypeOf(column, present)}[]), false)`;
-  const isIn = values.includes(null) ? sql<boolean>`(${isListed} or ${expression} is null)` : isListed;
-  return operator === "in" ? isIn : sql<boolean>`not ${isIn}`;
-}
-
-function sortOf({ column, direction }: SortKey): RawBuilder<unknown> {
-  const expression = expressionOf(column);
-  const isText = isTemplateColumn(column) && TEMPLATE_COLUMNS[column].type === "text";
-  const comparable = isText ? sql`${expression} collate "C"` : expression;
-  return direction === "asc" ? sql`${comparable} asc nulls last` : sql`${comparable} desc nulls last`;
-}
-
-function expressionOf(column: string): RawBuilder<unknown> {
-  invariant(isTemplateColumn(column), `${column} is not a column of templates`);
-  return EXPRESSIONS[column];
-}
-
-const INTEGER_MAX = 2_147_483_647;
-
-/** The SQL type of the values: an integer that the column's own type cannot hold is compared as a float. */
-function sqlTypeOf(column: string, values: readonly FilterScalar[]): RawBuilder<unknown> {
-  invariant(isTemplateColumn(column), `${column} is not a column of templates`);
-  const { type } = TEMPLATE_COLUMNS[column];
-  switch (type) {
-    case "integer":
-      return values.every((value) => Math.abs(Number(value)) <= INTEGER_MAX) ? sql`integer` : sql`float8`;
-    case "number":
-    case "time":
-      return sql`float8`;
-    case "boolean":
-      return sql`boolean`;
-    case "text":
-      return sql`text`;
-    default:
-      return unreachable(type);
-  }
+function columnOf(name: string): SqlColumn {
+  invariant(isTemplateColumn(name), `${name} is not a column of templates`);
+  return { type: TEMPLATE_COLUMNS[name].type, expression: EXPRESSIONS[name] };
 }
 
 /** The creator's live template whose present content has this hash. */

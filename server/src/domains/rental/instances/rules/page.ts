@@ -1,8 +1,9 @@
 import { invalid } from "../../../../base/errors.ts";
 import { compileFilter, compileSort } from "../../../../base/filters/compile-filter.ts";
-import type { Columns, Filter, FilterScalar, SortKey } from "../../../../base/filters/filter.ts";
+import type { Columns, Filter, SortKey } from "../../../../base/filters/filter.ts";
 import { parseFilters, STRICT_FILTERS } from "../../../../base/filters/parse-filters.ts";
 import { isPlainObject, readJson } from "../../../../base/filters/json-input.ts";
+import { readPageToken, writePageToken, type Place } from "../../../../base/filters/page-token.ts";
 import { parseOrderBy } from "../../../../base/filters/parse-order.ts";
 import type { InstanceRecord } from "../views.ts";
 
@@ -86,7 +87,7 @@ export function pageOf(records: readonly InstanceRecord[], query: PageQuery) {
     instances_found: page.length,
     total_instances: sorted.length,
     label_counts: countLabels(sorted),
-    next_token: hasMore ? tokenOf(last, order) : null,
+    next_token: hasMore ? writePageToken(placeOf(last, order)) : null,
     instances: selectColumns(page, query.select_cols),
   };
 }
@@ -124,43 +125,20 @@ function readOrder(text: string | undefined): readonly SortKey[] {
   return parseOrderBy(spelled, SORT_COLUMNS, { source: "order_by" });
 }
 
-type Place = readonly FilterScalar[];
-
 function placeOf(record: InstanceRecord, order: readonly SortKey[]): Place {
   return order.map(({ column }) => SORT_COLUMNS[column]?.get(record) ?? null);
-}
-
-function tokenOf(record: InstanceRecord, order: readonly SortKey[]): string {
-  return Buffer.from(JSON.stringify(placeOf(record, order))).toString("base64url");
 }
 
 /** The first row after the cursor's place, even if the row of the cursor is gone. */
 function startAfter(sorted: readonly InstanceRecord[], order: readonly SortKey[], token: string | undefined): number {
   if (token === undefined || token === "") return 0;
-  const place = readToken(token, order.length);
+  const place = readPageToken(token, order.length);
   const columns = Object.fromEntries(
     order.map(({ column }, index) => [column, { type: "text", get: (at: Place) => at[index] ?? null }] as const),
   );
   const compare = compileSort<Place>(order, columns);
   const index = sorted.findIndex((record) => compare(placeOf(record, order), place) > 0);
   return index === -1 ? sorted.length : index;
-}
-
-function readToken(token: string, length: number): Place {
-  let place: unknown;
-  try {
-    place = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
-  } catch {
-    place = undefined;
-  }
-  if (Array.isArray(place) && place.length === length && typeof place.at(-1) === "number" && place.every(isScalar)) {
-    return place;
-  }
-  throw invalid("after_token", "after_token is not one that this list gave out", "invalid_token");
-}
-
-function isScalar(value: unknown): value is FilterScalar {
-  return value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
 function countLabels(records: readonly InstanceRecord[]): Record<string, number> {
