@@ -22,6 +22,7 @@ const DOMAINS = {
     "notifications",
   ],
   "supply/hosts": ["people/accounts", "notifications"],
+  "supply/benchmarks": ["supply/hosts"],
   "supply/market": ["supply/hosts"],
   "supply/volumes": ["people/accounts", "supply/hosts", "rental/tasks", "money/ledger"],
   "supply/listings": [
@@ -97,7 +98,14 @@ const DOMAINS = {
     "money/limits",
     "money/invoices",
   ],
-  serverless: ["people/accounts", "supply/market", "rental/instances", "rental/templates", "notifications"],
+  serverless: [
+    "people/accounts",
+    "supply/benchmarks",
+    "supply/market",
+    "rental/instances",
+    "rental/templates",
+    "notifications",
+  ],
 };
 
 const TESTS = "(\\.test|\\.contract)\\.ts$|(^|/)test/|^(bench|tools)/";

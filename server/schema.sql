@@ -682,6 +682,34 @@ create table audit_sums (
   constraint audit_sums_pkey PRIMARY KEY (account_id)
 );
 
+create table benchmarks (
+  id integer generated always as identity,
+  machine_id integer not null,
+  instance_id integer,
+  type text not null,
+  measured_by text not null,
+  value double precision not null,
+  measured_at timestamp with time zone not null,
+  gpu_name text,
+  num_gpus integer not null,
+  user_id integer,
+  image text,
+  template_id integer,
+  template_hash text,
+  is_template_public boolean default false not null,
+  price_nanos_per_hour bigint,
+  constraint benchmarks_pkey PRIMARY KEY (id),
+  constraint benchmarks_measured_by_check CHECK ((measured_by = ANY (ARRAY['server'::text, 'worker'::text, 'agent'::text]))),
+  constraint benchmarks_num_gpus_check CHECK ((num_gpus >= 0)),
+  constraint benchmarks_of_worker CHECK ((((measured_by = 'worker'::text) = (instance_id IS NOT NULL)) AND ((instance_id IS NULL) = (user_id IS NULL)) AND ((instance_id IS NULL) = (price_nanos_per_hour IS NULL)) AND ((type = 'perf'::text) = (measured_by = 'worker'::text)))),
+  constraint benchmarks_price_nanos_per_hour_check CHECK ((price_nanos_per_hour >= 0)),
+  constraint benchmarks_type_check CHECK ((type = ANY (ARRAY['perf'::text, 'upload'::text, 'download'::text, 'cpu'::text, 'disk'::text]))),
+  constraint benchmarks_value_check CHECK (((value > (0)::double precision) AND (value < 'Infinity'::double precision)))
+);
+CREATE INDEX benchmarks_of_machine ON public.benchmarks USING btree (machine_id);
+CREATE UNIQUE INDEX benchmarks_one_of_instance ON public.benchmarks USING btree (instance_id, type) WHERE (instance_id IS NOT NULL);
+CREATE UNIQUE INDEX benchmarks_one_of_machine ON public.benchmarks USING btree (machine_id, type, measured_by) WHERE (instance_id IS NULL);
+
 create table cap_arrears (
   id integer generated always as identity,
   user_id integer not null,
@@ -2606,6 +2634,10 @@ alter table api_keys add constraint api_keys_member_id_fkey FOREIGN KEY (member_
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table arrears add constraint arrears_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table audit_events add constraint audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table benchmarks add constraint benchmarks_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table benchmarks add constraint benchmarks_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table benchmarks add constraint benchmarks_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
+alter table benchmarks add constraint benchmarks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table cap_arrears add constraint cap_arrears_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table credit_drops add constraint credit_drops_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table default_jobs add constraint default_jobs_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);

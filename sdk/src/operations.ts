@@ -438,6 +438,30 @@ export type BackgroundLoops = {
   readonly [key: string]: unknown;
 };
 
+export type Benchmark = {
+  readonly id?: number;
+  readonly contract_id?: number | null;
+  readonly machine_id?: number;
+  readonly gpu_name?: string | null;
+  readonly num_gpus?: number;
+  readonly image?: string | null;
+  readonly launch_args?: string | null;
+  readonly template_id?: number | null;
+  readonly template_hash?: string | null;
+  readonly type?: "perf" | "upload" | "download" | "disk";
+  readonly value?: number;
+  readonly measured_by?: "server" | "worker" | "agent";
+  readonly dph_base?: number | null;
+  readonly last_update?: number;
+};
+
+export type BenchmarkSearchResponse = {
+  readonly success: true;
+  readonly benchmarks_found: number;
+  readonly next_token: string | null;
+  readonly benchmarks: readonly Benchmark[];
+};
+
 export type BillingCardsResponse = {
   readonly success: true;
   readonly payment_methods: readonly Card[];
@@ -4165,6 +4189,24 @@ export type ApikeyDeleteAnswer = "Successfully Deleted API Key";
 /** Delete an API key: `DELETE /api/v0/auth/apikeys/{id}/` */
 export function apikeyDelete(client: Client, input: ApikeyDeleteInput, options?: CallOptions): Promise<ApikeyDeleteAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/auth/apikeys/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type BenchmarkSearchInput = {
+  readonly query?: {
+    readonly select_filters?: string;
+    readonly query?: string;
+    readonly select_cols?: string;
+    readonly order_by?: string;
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type BenchmarkSearchAnswer = BenchmarkSearchResponse;
+
+/** Search measurements of machines: `GET /api/v0/benchmarks/` */
+export function benchmarkSearch(client: Client, input: BenchmarkSearchInput = {}, options?: CallOptions): Promise<BenchmarkSearchAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/benchmarks/", query: input.query }, options);
 }
 
 export type BillingAutobillAnswer = Autobill;

@@ -408,6 +408,7 @@ export const endpoints = {
   "POST /api/v0/bundles/": plain("optional", "/api/v0/bundles/", {}),
   "GET /api/v0/bundles/": plain("optional", "/api/v0/bundles/"),
   "PUT /api/v0/search/asks/": plain("misc", "/api/v0/search/asks/", {}),
+  "GET /api/v0/benchmarks/": plain("misc", "/api/v0/benchmarks/"),
   "GET /api/v0/gpu_names/unique/": plain("public", "/api/v0/gpu_names/unique/"),
   "GET /api/v0/gpu_types/": plain("public", "/api/v0/gpu_types/"),
 

@@ -71,6 +71,7 @@ import {
   type WorkerReports,
 } from "../domains/serverless/index.ts";
 import type { ThisServer } from "../domains/servers/index.ts";
+import { benchmarkRoutes } from "../domains/supply/benchmarks/for-assembly.ts";
 import { statisticsRoutes } from "../domains/supply/statistics/index.ts";
 import { resultRoutes } from "../domains/rental/tasks/index.ts";
 import { teamRoutes } from "../domains/people/teams/index.ts";
@@ -273,6 +274,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   instanceRoutes(http, { desk, accruedOf, settle: settleInstance, ...view });
   launchRoutes(http, { desk, searchOffers: search });
   statisticsRoutes(http);
+  benchmarkRoutes(http);
   queueRoutes(http, {
     desk,
     encryption,

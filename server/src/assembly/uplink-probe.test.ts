@@ -127,6 +127,19 @@ test("a stranger's real machine is measured once a day, and again an hour after 
   const { body } = await world.call({ url: path, secret: owner.secret });
   assert.equal(body.line.measured_count, 2);
   assert.ok(body.line.measured_inet_up > 0 && body.line.inet_up > 0);
+  const listed = await world.call({ url: "/api/v0/benchmarks/", secret: (await world.caller()).secret });
+  const at = world.clock.now().getTime() / 1000;
+  type Row = Readonly<Record<"type" | "measured_by" | "value" | "machine_id" | "last_update", unknown>>;
+  assert.deepEqual(
+    listed.body.benchmarks.map((row: Row) => [row.type, row.measured_by, row.machine_id, row.last_update]),
+    [
+      ["upload", "server", host.machineId, at],
+      ["download", "server", host.machineId, at],
+      ["disk", "agent", host.machineId, at],
+    ],
+    "the last measurement is a benchmark, and the disk's figure is the agent's",
+  );
+  assert.equal(listed.body.benchmarks[2].value, 1000);
   // The same machine, simulated.
   await world.env.pool.query("update machines set engine_kind = 'simulated'");
   world.clock.jump(48 * HOUR_MS);

@@ -39,6 +39,7 @@ export type AccountFreezeId = Id<"account_freeze">;
 export type TeamRoleId = Id<"team_role">;
 export type TeamInvitationId = Id<"team_invitation">;
 export type WebhookId = Id<"webhook">;
+export type BenchmarkId = Id<"benchmark">;
 
 /** The largest id the database can hold (PostgreSQL `integer`). */
 export const MAX_ID = 2_147_483_647;

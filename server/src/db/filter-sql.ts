@@ -36,6 +36,28 @@ export function sortSql(column: SqlColumn, direction: Direction): RawBuilder<unk
   return direction === "asc" ? sql`${comparable} asc nulls last` : sql`${comparable} desc nulls last`;
 }
 
+/** A key of an order, and its value in the last row of the page before; values must be of the column's type. */
+export type PlaceKey = { readonly column: SqlColumn; readonly direction: Direction; readonly value: FilterScalar };
+
+/** Holds for rows that come after this place of an order. */
+export function afterSql(place: readonly PlaceKey[]): RawBuilder<boolean> {
+  const alternatives = place.map((key, index) => {
+    const equal = place.slice(0, index).map(({ column, value }) => {
+      const operator = "eq" as const;
+      return conditionSql({ kind: "compare", column: "", operator, value }, column);
+    });
+    return sql<boolean>`(${sql.join([...equal, followsSql(key)], sql` and `)})`;
+  });
+  return sql`(${sql.join(alternatives, sql` or `)})`;
+}
+
+function followsSql({ column, direction, value }: PlaceKey): RawBuilder<boolean> {
+  if (value === null) return sql`false`;
+  const operator = direction === "asc" ? "gt" : "lt";
+  const further = conditionSql({ kind: "compare", column: "", operator, value }, column);
+  return sql`(${further} or ${column.expression} is null)`;
+}
+
 function membershipSql(
   { operator, values }: Extract<Filter, { readonly kind: "member" }>,
   { type, expression }: SqlColumn,

@@ -4,6 +4,7 @@ import type {
   AccountFreezeId,
   AgentCredentialId,
   ApiKeyId,
+  BenchmarkId,
   DeploymentFileId,
   DeploymentId,
   DeploymentVersionId,
@@ -200,6 +201,24 @@ export type AuditSealsTable = {
 export type AuditSumsTable = {
   account_id: number;
   posted_nanos: string;
+};
+
+export type BenchmarksTable = {
+  id: GeneratedAlways<BenchmarkId>;
+  machine_id: MachineId;
+  instance_id: InstanceId | null;
+  type: "perf" | "upload" | "download" | "cpu" | "disk";
+  measured_by: "server" | "worker" | "agent";
+  value: number;
+  measured_at: Date;
+  gpu_name: string | null;
+  num_gpus: number;
+  user_id: UserId | null;
+  image: string | null;
+  template_id: TemplateId | null;
+  template_hash: string | null;
+  is_template_public: Generated<boolean>;
+  price_nanos_per_hour: bigint | null;
 };
 
 export type CapArrearsTable = {
@@ -1530,6 +1549,7 @@ export type Tables = {
   audit_origin: AuditOriginTable;
   audit_seals: AuditSealsTable;
   audit_sums: AuditSumsTable;
+  benchmarks: BenchmarksTable;
   cap_arrears: CapArrearsTable;
   certificate_authorities: CertificateAuthoritiesTable;
   charge_days: ChargeDaysTable;

@@ -4,6 +4,7 @@ import type { MachineId } from "../../base/ids.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { listUplinksToMeasure, storeUplinkProbe, type AgentGateway } from "../../domains/supply/hosts/for-assembly.ts";
+import { storeUplinkBenchmarks } from "../../domains/supply/benchmarks/for-assembly.ts";
 import type { Loop } from "../../base/loop-driver.ts";
 import { BOUNDS, measureUplink, STREAMS, type MeasuredSpeed, type ProbeBounds } from "../uplink-probe.ts";
 
@@ -38,7 +39,10 @@ export function uplinkProbeLoop({
       for (const machineId of machineIds) {
         const speed = await measureMachine(gateway, machineId, { clock, bounds });
         const probe = { machineId, measuredFrom, speed };
-        const { isSlow } = await withTransaction(database, clock, (tx) => storeUplinkProbe(tx, probe));
+        const { isSlow } = await withTransaction(database, clock, async (tx) => {
+          await storeUplinkBenchmarks(tx, probe);
+          return storeUplinkProbe(tx, probe);
+        });
         if (speed === undefined) counts.silent += 1;
         else counts.measured += 1;
         if (isSlow) counts.slow += 1;

@@ -23,7 +23,7 @@ export function readPageToken(token: string, length: number): Place {
   throw invalidToken();
 }
 
-function invalidToken(): Error {
+export function invalidToken(): Error {
   return invalid("after_token", "after_token is not one that this list gave out", "invalid_token");
 }
 

@@ -308,6 +308,19 @@ export async function listTemplateNames(db: Reader, hashIds: readonly string[]):
   return new Map(rows.map((row) => [row.hash_id, row.name]));
 }
 
+/** The present hashes of those of these templates that are public. */
+export async function listPublicHashes(db: Reader, ids: readonly TemplateId[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db
+    .selectFrom("templates")
+    .select("hash_id")
+    .where("id", "=", sql<TemplateId>`any(${[...new Set(ids)]}::integer[])`)
+    .where("is_private", "=", false)
+    .where("deleted_at", "is", null)
+    .execute();
+  return new Set(rows.map((row) => row.hash_id));
+}
+
 /** The present hash of a live template that is the viewer's own or public. */
 export async function findVisibleHash(db: Reader, viewerId: UserId, id: TemplateId): Promise<string | undefined> {
   const row = await db

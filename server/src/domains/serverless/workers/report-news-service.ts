@@ -5,6 +5,7 @@ import { measuredPerf } from "../autoscaling/rules/worker-perf.ts";
 import { recordEvents, type NewEndpointEvent } from "../autoscaling/event-store.ts";
 import { failWorker } from "../autoscaling/failure-service.ts";
 import { notifyEndpoints } from "../endpoints/store.ts";
+import { recordPerformance } from "./benchmark-service.ts";
 import { readAddress, type Address } from "./worker-address.ts";
 import type { WorkerReport } from "./rules/worker-report.ts";
 import { inWords } from "../autoscaling/worker-standing.ts";
@@ -86,6 +87,8 @@ type Arrived = News & { readonly worker: Worker; readonly instance: InstanceFact
 type Arrival = {
   readonly heard: Heard;
   readonly events: readonly NewEndpointEvent[];
+  /** True if the report tells or changes how much the worker serves. */
+  readonly isMeasured: boolean;
   /** The failure, if the report is the first to name it. */
   readonly failure: string | undefined;
   /** The worker after all changes are stored. */
@@ -101,6 +104,7 @@ function readArrival(now: Date, arrived: Arrived): Arrival {
   return {
     heard: { worker: heard, addedDiskGb, isActive: report.newLoad > 0 || workingCount > 0 },
     events: eventsOf(now, arrived, change),
+    isMeasured: report.failure === "" && ("claimedPerf" in change || "observedPerf" in change),
     failure: isFailing ? `it says: ${report.failure}` : undefined,
     after: isFailing ? { ...heard, failure: report.failure, failedAt: now, readyAt: undefined } : heard,
   };
@@ -115,6 +119,10 @@ async function storeArrivals(tx: Tx, arrivals: readonly Arrival[]): Promise<void
   await recordEvents(
     tx,
     arrivals.flatMap(({ events }) => events),
+  );
+  await recordPerformance(
+    tx,
+    arrivals.flatMap(({ heard, isMeasured }) => (isMeasured ? [heard.worker] : [])),
   );
   for (const { heard, failure } of arrivals) {
     if (failure !== undefined) await failWorker(tx, heard.worker, { reason: failure, isCounted: true });

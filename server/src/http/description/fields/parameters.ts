@@ -55,6 +55,7 @@ const PARAMETERS: FieldWords = {
   "api.admin.list_documents limit": ["Most entries of one answer: at most 500, 100 by default", 100],
   "api.billing.list_all_documents limit": ["Most entries of one answer: at most 500, 100 by default", 100],
   "api.billing.list_documents limit": ["Most entries of one answer: at most 500, 100 by default", 100],
+  "api.benchmark.search limit": ["Most benchmarks of one answer: at most 1,000, 200 by default", 200],
   "api.billing.charges limit": ["Most entries of one answer: at most 500, 100 by default", 100],
   "api.billing.list_invoices limit": ["Most entries of one answer: at most 500, 60 by default", 60],
   "api.billing.search_invoices limit": ["Most entries of one answer: at most 10,000, 1,000 by default", 1000],
@@ -73,6 +74,10 @@ const PARAMETERS: FieldWords = {
     "JSON list of columns and directions; by id by default",
     '[{"col": "id", "dir": "asc"}]',
   ],
+  "api.benchmark.search order_by": [
+    "JSON list of columns and directions; by id by default",
+    '[{"col": "value", "dir": "desc"}]',
+  ],
   "api.billing.list_invoices order_by": [
     "JSON list of one of `when`, `paid_on` and `amount_cents` with a direction",
     '[{"col": "when", "dir": "desc"}]',
@@ -88,6 +93,15 @@ const PARAMETERS: FieldWords = {
   ],
   select_cols: ["JSON list of the columns to return; all by default", '["id", "label"]'],
   select_filters: ["JSON object of conditions, `{column: {operator: value}}`", '{"id": {"gte": 1}}'],
+  "api.benchmark.search query": [
+    "Conditions in the query language, beside `select_filters`; `score` is another name of `value`",
+    "score>1000 type=perf",
+  ],
+  "api.benchmark.search select_cols": ["JSON list of the columns to return; all by default", '["machine_id", "value"]'],
+  "api.benchmark.search select_filters": [
+    "JSON object of conditions, `{column: {operator: value}}`",
+    '{"type": {"eq": "perf"}, "gpu_name": {"eq": "RTX 4090"}}',
+  ],
   "api.billing.charges select_filters": [
     'JSON of the days, and of the types if wanted: `{"type": {"in": ["instance"]}}`',
     DAYS,

@@ -87,6 +87,10 @@ export const SUPPLY_OPERATIONS: OperationWords = {
     description:
       "Returns the decision whether a machine is verified, with each check and what it needs. 404 `no_such_machine`.",
   },
+  "api.benchmark.search": {
+    description:
+      "Returns the last measurement of each kind of each machine and worker, with whose figure it is, with filters, order and chosen columns. Pages have 200 entries by default and 1,000 at most. 400 `invalid_token` for a token that this list did not give, 400 `invalid_args` for a filter or column that cannot be read.",
+  },
   "api.metrics.gpu_current": {
     description:
       "Returns supply, demand and prices of each model of GPU by the last census; prices are in dollars per GPU and hour. 401 `not_a_host` for accounts that host nothing.",

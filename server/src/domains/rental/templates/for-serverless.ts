@@ -1,0 +1,2 @@
+// Exports that only serverless uses.
+export { listPublicHashes } from "./store.ts";

@@ -1,0 +1,2 @@
+// Exports that only serverless uses.
+export { storeWorkerBenchmarks, type MeasuredWorker } from "./service.ts";

@@ -1,0 +1,117 @@
+import { castValue } from "../../../base/filters/cast-value.ts";
+import type { Filter, FilterScalar, SortKey } from "../../../base/filters/filter.ts";
+import { invalidToken, readPageToken, writePageToken } from "../../../base/filters/page-token.ts";
+import { parseFilters, STRICT_FILTERS } from "../../../base/filters/parse-filters.ts";
+import { parseOrderBy } from "../../../base/filters/parse-order.ts";
+import { parseQueryLanguage } from "../../../base/filters/query-language.ts";
+import type { MachineId, UserId } from "../../../base/ids.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import { describeMachines } from "../hosts/index.ts";
+import { BENCHMARK_COLUMNS, isBenchmarkColumn } from "./columns.ts";
+import {
+  putMachineBenchmarks,
+  putWorkerBenchmarks,
+  searchStored,
+  type MachineBenchmark,
+  type ShownBenchmark,
+  type WorkerBenchmark,
+} from "./store.ts";
+
+const LIMIT_DEFAULT = 200;
+/** Larger limits get pages of this size; clients follow `next_token`. */
+const LIMIT_MAX = 1000;
+
+/** Megabits a second between a server and a machine: `up` is away from the machine. */
+type Speed = { readonly upMbps: number; readonly downMbps: number };
+
+/**
+ * Stores what a server measured of a machine's uplink, and beside it what the agent says of the disk, which nobody else
+ * can measure. An agent that did not answer leaves the earlier measurement in place.
+ */
+export async function storeUplinkBenchmarks(
+  tx: Tx,
+  { machineId, speed }: { readonly machineId: MachineId; readonly speed: Speed | undefined },
+): Promise<void> {
+  const machine = (await describeMachines(tx.db, [machineId])).get(machineId);
+  if (speed === undefined || machine === undefined) return;
+  const { gpu, presentCount, facts } = machine;
+  const about = { machineId, gpuName: gpu?.name, gpuCount: gpu === undefined ? 0 : presentCount };
+  const measured: readonly MachineBenchmark[] = [
+    { ...about, type: "upload", measuredBy: "server", value: speed.upMbps },
+    { ...about, type: "download", measuredBy: "server", value: speed.downMbps },
+    { ...about, type: "disk", measuredBy: "agent", value: facts.disk_mb_per_s },
+  ];
+  await putMachineBenchmarks(
+    tx,
+    measured.filter(({ value }) => value > 0),
+  );
+}
+
+/** A worker's performance, before its machine is looked up. `deviceCount` counts GPUs, or cores of a machine without. */
+export type MeasuredWorker = Omit<WorkerBenchmark, "gpuName" | "gpuCount"> & { readonly deviceCount: number };
+
+/**
+ * Stores the performance of workers, at most one of each instance. Workers of the machine's own host are left out: a
+ * host says nothing about its own machine that others should go by.
+ */
+export async function storeWorkerBenchmarks(tx: Tx, workers: readonly MeasuredWorker[]): Promise<void> {
+  if (workers.length === 0) return;
+  const machines = await describeMachines(tx.db, [...new Set(workers.map(({ machineId }) => machineId))]);
+  const benchmarks = workers.flatMap(({ deviceCount, ...worker }): readonly WorkerBenchmark[] => {
+    const machine = machines.get(worker.machineId);
+    if (machine === undefined || machine.hostId === worker.userId) return [];
+    const { gpu } = machine;
+    return [{ ...worker, gpuName: gpu?.name, gpuCount: gpu === undefined ? 0 : deviceCount }];
+  });
+  await putWorkerBenchmarks(tx, benchmarks);
+}
+
+export type BenchmarkQuery = {
+  readonly query?: string;
+  readonly select_filters?: string;
+  readonly order_by?: string;
+  readonly limit?: number;
+  readonly after_token?: string;
+};
+
+export type BenchmarkPage = { readonly benchmarks: readonly ShownBenchmark[]; readonly nextToken: string | null };
+
+/** One page of the benchmarks that match, by id unless the query orders them. */
+export async function searchBenchmarks(db: Reader, viewerId: UserId, query: BenchmarkQuery): Promise<BenchmarkPage> {
+  const filters = [...readFilters(query), ...readQuery(query)];
+  const asked = parseOrderBy(query.order_by, BENCHMARK_COLUMNS, { source: "order_by" });
+  const order: readonly SortKey[] = [...asked, { column: "id", direction: "asc" }];
+  const after = readPlace(query.after_token, order);
+  const limit = Math.min(query.limit ?? LIMIT_DEFAULT, LIMIT_MAX);
+  const found = await searchStored(db, { viewerId, filters, order, after, limit: limit + 1 });
+  const benchmarks = found.slice(0, limit);
+  const last = benchmarks.at(-1);
+  const nextToken = found.length > limit && last !== undefined ? writePageToken(placeOf(last, order)) : null;
+  return { benchmarks, nextToken };
+}
+
+function readFilters({ select_filters: asked }: BenchmarkQuery): readonly Filter[] {
+  return parseFilters(asked, BENCHMARK_COLUMNS, { ...STRICT_FILTERS, source: "select_filters" });
+}
+
+/** The older form of a search: `score>1000`, where `score` is the value. */
+function readQuery({ query = "" }: BenchmarkQuery): readonly Filter[] {
+  const { filters } = parseQueryLanguage(query, { source: "query", aliases: { score: "value" } });
+  return parseFilters(filters, BENCHMARK_COLUMNS, { ...STRICT_FILTERS, source: "query" });
+}
+
+function placeOf(benchmark: ShownBenchmark, order: readonly SortKey[]): readonly FilterScalar[] {
+  return order.map(({ column }) => (isBenchmarkColumn(column) ? benchmark[column] : null));
+}
+
+function readPlace(token: string | undefined, order: readonly SortKey[]): readonly FilterScalar[] | undefined {
+  if (token === undefined || token === "") return undefined;
+  const place = readPageToken(token, order.length);
+  const fits = order.every(({ column }, index) => {
+    const value = place[index] ?? null;
+    const isKnown = isBenchmarkColumn(column);
+    return value === null || (isKnown && castValue(value, BENCHMARK_COLUMNS[column].type, "strict") === value);
+  });
+  if (!fits) throw invalidToken();
+  return place;
+}
