@@ -438,6 +438,24 @@ export type BackgroundLoops = {
   readonly [key: string]: unknown;
 };
 
+export type BackupFile = {
+  readonly name: string;
+  readonly size: number | null;
+  readonly url: string;
+};
+
+export type BackupFilesResponse = {
+  readonly authorization_token: string;
+  readonly expires_in_sec: number;
+  readonly truncated: boolean;
+  readonly files: readonly BackupFile[];
+};
+
+export type BackupListResponse = {
+  readonly success: true;
+  readonly backups: readonly InstanceBackup[];
+};
+
 export type Benchmark = {
   readonly id?: number;
   readonly contract_id?: number | null;
@@ -1574,6 +1592,16 @@ export type InstanceAction = {
 
 export type InstanceAttachSshKeyRequest = {
   readonly ssh_key?: string | number;
+};
+
+export type InstanceBackup = {
+  readonly id: number;
+  readonly contract_id: number;
+  readonly type: string | null;
+  readonly machine_id: number;
+  readonly status: "pending" | "success" | "error";
+  readonly created_at: number | null;
+  readonly info: string | null;
 };
 
 export type InstanceChange = {
@@ -4843,6 +4871,30 @@ export type HostTokenDeleteAnswer = Message;
 /** Delete a join token: `DELETE /api/v0/hosts/tokens/{id}/` */
 export function hostTokenDelete(client: Client, input: HostTokenDeleteInput, options?: CallOptions): Promise<HostTokenDeleteAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/hosts/tokens/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type BackupListInput = {
+  readonly query?: {
+    readonly contract_id?: number;
+  };
+};
+
+export type BackupListAnswer = BackupListResponse;
+
+/** List backups of instances and volumes: `GET /api/v0/instance_backups/` */
+export function backupList(client: Client, input: BackupListInput = {}, options?: CallOptions): Promise<BackupListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/instance_backups/", query: input.query }, options);
+}
+
+export type BackupFilesInput = {
+  readonly contract_id: number;
+};
+
+export type BackupFilesAnswer = BackupFilesResponse;
+
+/** List the files of a backup: `GET /api/v0/instance_backups/{contract_id}/download/` */
+export function backupFiles(client: Client, input: BackupFilesInput, options?: CallOptions): Promise<BackupFilesAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/instance_backups/${encodeURIComponent(input.contract_id)}/download/` }, options);
 }
 
 export type InstanceListAnswer = InstanceListResponse;

@@ -25,6 +25,7 @@ function checkId(id: number, field: string): number {
 
 function reasonFor(text: string): string {
   if (text === "" || text === "local") return "use scp, sftp or rsync over SSH to copy from or to your own computer.";
+  if (/^vast\.\d/.test(text)) return "this service makes no backups by itself, so there is none to copy from.";
   if (/^([CV])\./.test(text)) return "an id is a number from 1 on.";
   return "copying from or to clouds is not supported yet.";
 }
