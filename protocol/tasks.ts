@@ -98,6 +98,15 @@ export type TaskResult = Static<typeof TaskResult>;
 /** Length in bytes of the message that ends the bytes towards the agent; messages before it are longer. */
 export const UPLINK_MARK_BYTES = 32;
 
+/** Length in bytes of the message that is a puzzle; no other message of the service `line` is that long. */
+export const CPU_PUZZLE_BYTES = 48;
+
+/**
+ * The puzzle: `state = scrypt(state, puzzle)` so many times, from the puzzle as first state. `cost` and `blockSize` are N
+ * and r of scrypt, with p 1: a round takes 32 MiB of memory.
+ */
+export const CPU_PUZZLE = { rounds: 8, cost: 32_768, blockSize: 8, resultBytes: 32 } as const;
+
 /**
  * Down. A client waits at the control plane for a byte stream into the instance: the agent opens a WebSocket to
  * `/agent/tunnel/<tunnel_id>` with its own credential and connects it to the service. The stream travels in binary
@@ -105,7 +114,9 @@ export const UPLINK_MARK_BYTES = 32;
  *
  * The service `line` belongs to no instance: the control plane measures the uplink with it, and asks only agents whose hello
  * says `measures_line`. The agent discards all messages until a message of `UPLINK_MARK_BYTES`, repeats that one, and sends
- * random bytes until the control plane closes the tunnel.
+ * random bytes until the control plane closes the tunnel. A message of `CPU_PUZZLE_BYTES` that comes first is a puzzle, by
+ * which the control plane measures the processor: the agent answers with its solution and nothing else. Agents of earlier
+ * versions discard it.
  */
 export const OpenTunnel = Type.Object({
   kind: Type.Literal("open_tunnel"),

@@ -466,7 +466,7 @@ export type Benchmark = {
   readonly launch_args?: string | null;
   readonly template_id?: number | null;
   readonly template_hash?: string | null;
-  readonly type?: "perf" | "upload" | "download" | "disk";
+  readonly type?: "perf" | "upload" | "download" | "cpu" | "disk";
   readonly value?: number;
   readonly measured_by?: "server" | "worker" | "agent";
   readonly dph_base?: number | null;

@@ -12,7 +12,8 @@ import { OpenTunnel } from "../../../protocol/index.ts";
 import { testApp } from "../../../test/support/app.ts";
 import type { FakeHost } from "../../../test/support/hosts/fake-host.ts";
 import { aJoinedHost, aJoiner, join } from "../../../test/support/hosts/joins.ts";
-import { systemClock } from "../base/clock.ts";
+import { systemClock, type Clock } from "../base/clock.ts";
+import { measureCpu } from "./cpu-probe.ts";
 import { uplinkProbeLoop } from "./loops/uplink-probe.ts";
 import { measureUplink, type ProbeBounds } from "./uplink-probe.ts";
 
@@ -60,6 +61,32 @@ test("an agent sends bytes only after the mark, and ends a tunnel in which the s
   tunnel.send(Buffer.alloc(32, 7));
   assert.deepEqual((await answer)[0], Buffer.alloc(32, 7));
   tunnel.send(randomBytes(100));
+  await once(tunnel, "close");
+});
+
+test("a processor is measured by a puzzle, and a wrong or missing answer is not believed", async (t) => {
+  const one = async (answer: (end: WebSocket) => void, clock: Clock = systemClock) => {
+    const [tunnel] = await tunnels(t, answer);
+    assert.ok(tunnel !== undefined);
+    const rate = await measureCpu(tunnel, clock);
+    assert.notEqual(tunnel.readyState, tunnel.OPEN);
+    return rate;
+  };
+  const rate = await one((end) => answerUplinkProbe(end, systemClock));
+  assert.ok(rate !== undefined && rate > 0);
+  assert.equal(await one((end) => end.once("message", () => end.send(randomBytes(32)))), undefined);
+  assert.equal(await one((end) => end.once("message", () => end.send(randomBytes(1_000)))), undefined);
+  assert.equal(await one((end) => end.once("message", () => end.terminate())), undefined);
+  const impatient = { ...systemClock, sleep: async () => {} };
+  assert.equal(await one((end) => end.on("message", () => {}), impatient), undefined, "an older agent is silent");
+});
+
+test("an agent solves one puzzle of a tunnel, and ends a tunnel that asks for more", async (t) => {
+  const [tunnel] = await tunnels(t, (end) => answerUplinkProbe(end, systemClock));
+  assert.ok(tunnel !== undefined);
+  tunnel.resume();
+  tunnel.send(randomBytes(48));
+  tunnel.send(randomBytes(48));
   await once(tunnel, "close");
 });
 
@@ -135,11 +162,13 @@ test("a stranger's real machine is measured once a day, and again an hour after 
     [
       ["upload", "server", host.machineId, at],
       ["download", "server", host.machineId, at],
+      ["cpu", "server", host.machineId, at],
       ["disk", "agent", host.machineId, at],
     ],
     "the last measurement is a benchmark, and the disk's figure is the agent's",
   );
-  assert.equal(listed.body.benchmarks[2].value, 1000);
+  assert.ok(listed.body.benchmarks[2].value > 0);
+  assert.equal(listed.body.benchmarks[3].value, 1000);
   // The same machine, simulated.
   await world.env.pool.query("update machines set engine_kind = 'simulated'");
   world.clock.jump(48 * HOUR_MS);

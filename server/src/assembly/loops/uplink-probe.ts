@@ -4,8 +4,9 @@ import type { MachineId } from "../../base/ids.ts";
 import type { Database } from "../../db/connect.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { listUplinksToMeasure, storeUplinkProbe, type AgentGateway } from "../../domains/supply/hosts/for-assembly.ts";
-import { storeUplinkBenchmarks } from "../../domains/supply/benchmarks/for-assembly.ts";
+import { storeCheckedBenchmarks } from "../../domains/supply/benchmarks/for-assembly.ts";
 import type { Loop } from "../../base/loop-driver.ts";
+import { measureCpu } from "../cpu-probe.ts";
 import { BOUNDS, measureUplink, STREAMS, type MeasuredSpeed, type ProbeBounds } from "../uplink-probe.ts";
 
 /** Machines of one run, probed one after the other: at the same time they would share the server's uplink. */
@@ -30,7 +31,8 @@ export function uplinkProbeLoop({
 }): Loop {
   return {
     name: "measure-lines",
-    description: "Measures what carries between this server and each machine that the rule verifies, once a day.",
+    description:
+      "Measures what carries between this server and each machine that the rule verifies, and its processor, once a day.",
     everyMs: 60_000,
     run: async () => {
       const options = { now: clock.now(), limit: MACHINES_PER_RUN };
@@ -38,9 +40,11 @@ export function uplinkProbeLoop({
       const counts = { measured: 0, silent: 0, slow: 0 };
       for (const machineId of machineIds) {
         const speed = await measureMachine(gateway, machineId, { clock, bounds });
+        // An agent that did not answer would not answer here either.
+        const cpuRate = speed === undefined ? undefined : await measureCpuOf(gateway, machineId, clock);
         const probe = { machineId, measuredFrom, speed };
         const { isSlow } = await withTransaction(database, clock, async (tx) => {
-          await storeUplinkBenchmarks(tx, probe);
+          await storeCheckedBenchmarks(tx, { machineId, speed, cpuRate });
           return storeUplinkProbe(tx, probe);
         });
         if (speed === undefined) counts.silent += 1;
@@ -64,4 +68,9 @@ async function measureMachine(
   if (came.length === STREAMS) return measureUplink(came, clock, bounds);
   for (const tunnel of came) tunnel.terminate();
   return undefined;
+}
+
+async function measureCpuOf(gateway: Gateway, machineId: MachineId, clock: Clock): Promise<number | undefined> {
+  const tunnel = await gateway.openTunnel(machineId, { instance_id: 0, service: "line" });
+  return tunnel === undefined ? undefined : measureCpu(tunnel, clock);
 }

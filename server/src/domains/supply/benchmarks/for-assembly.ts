@@ -1,3 +1,3 @@
 // Exports that only assembly uses.
 export { benchmarkRoutes } from "./routes.ts";
-export { storeUplinkBenchmarks } from "./service.ts";
+export { storeCheckedBenchmarks } from "./service.ts";

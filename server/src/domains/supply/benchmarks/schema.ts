@@ -43,11 +43,20 @@ const Benchmark = model("Benchmark", {
     "4e17788f74f075dd9aab7d0d4427968f",
   ),
   type: Maybe(
-    Type.Union([Type.Literal("perf"), Type.Literal("upload"), Type.Literal("download"), Type.Literal("disk")], {
-      description:
-        "Kind of measurement: `perf`, units that a worker serves a second; `upload` and `download`, Mbit/s from and to the machine; `disk`, MB/s",
-      examples: ["perf"],
-    }),
+    Type.Union(
+      [
+        Type.Literal("perf"),
+        Type.Literal("upload"),
+        Type.Literal("download"),
+        Type.Literal("cpu"),
+        Type.Literal("disk"),
+      ],
+      {
+        description:
+          "Kind of measurement: `perf`, units that a worker serves a second; `upload` and `download`, Mbit/s from and to the machine; `cpu`, rounds of a puzzle (scrypt, N 32768, r 8) that one core solves in a second; `disk`, MB/s",
+        examples: ["perf"],
+      },
+    ),
   ),
   value: Maybe(Type.Number({ description: "The last measured figure, in the unit of its `type`", examples: [250] })),
   measured_by: Maybe(

@@ -21,17 +21,20 @@ const LIMIT_DEFAULT = 200;
 /** Larger limits get pages of this size; clients follow `next_token`. */
 const LIMIT_MAX = 1000;
 
-/** Megabits a second between a server and a machine: `up` is away from the machine. */
-type Speed = { readonly upMbps: number; readonly downMbps: number };
+/** A server's check of a machine; undefined where the agent did not answer. */
+export type CheckedMachine = {
+  readonly machineId: MachineId;
+  /** Megabits a second between the server and the machine: `up` is away from the machine. */
+  readonly speed: { readonly upMbps: number; readonly downMbps: number } | undefined;
+  /** Rounds of a puzzle that one core solves in a second. */
+  readonly cpuRate: number | undefined;
+};
 
 /**
- * Stores what a server measured of a machine's uplink, and beside it what the agent says of the disk, which nobody else
- * can measure. An agent that did not answer leaves the earlier measurement in place.
+ * Stores what a server measured of a machine, and beside it what the agent says of the disk, which nobody else can
+ * measure. An agent that did not answer leaves the earlier measurement in place.
  */
-export async function storeUplinkBenchmarks(
-  tx: Tx,
-  { machineId, speed }: { readonly machineId: MachineId; readonly speed: Speed | undefined },
-): Promise<void> {
+export async function storeCheckedBenchmarks(tx: Tx, { machineId, speed, cpuRate = 0 }: CheckedMachine): Promise<void> {
   const machine = (await describeMachines(tx.db, [machineId])).get(machineId);
   if (speed === undefined || machine === undefined) return;
   const { gpu, presentCount, facts } = machine;
@@ -39,6 +42,7 @@ export async function storeUplinkBenchmarks(
   const measured: readonly MachineBenchmark[] = [
     { ...about, type: "upload", measuredBy: "server", value: speed.upMbps },
     { ...about, type: "download", measuredBy: "server", value: speed.downMbps },
+    { ...about, type: "cpu", measuredBy: "server", value: cpuRate },
     { ...about, type: "disk", measuredBy: "agent", value: facts.disk_mb_per_s },
   ];
   await putMachineBenchmarks(

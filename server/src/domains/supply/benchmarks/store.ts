@@ -12,7 +12,7 @@ export type MachineBenchmark = {
   readonly machineId: MachineId;
   readonly gpuName: string | undefined;
   readonly gpuCount: number;
-  readonly type: "upload" | "download" | "disk";
+  readonly type: "upload" | "download" | "cpu" | "disk";
   readonly measuredBy: "server" | "agent";
   readonly value: number;
 };
