@@ -1,9 +1,9 @@
 import { invalid } from "../../../../base/errors.ts";
 import { compileFilter, compileSort } from "../../../../base/filters/compile-filter.ts";
+import { cutPage } from "../../../../base/filters/cursor.ts";
 import type { Columns, Filter, SortKey } from "../../../../base/filters/filter.ts";
 import { parseFilters, STRICT_FILTERS } from "../../../../base/filters/parse-filters.ts";
 import { isPlainObject, readJson } from "../../../../base/filters/json-input.ts";
-import { readPageToken, writePageToken, type Place } from "../../../../base/filters/page-token.ts";
 import { parseOrderBy } from "../../../../base/filters/parse-order.ts";
 import type { InstanceRecord } from "../views.ts";
 
@@ -78,16 +78,13 @@ export function pageOf(records: readonly InstanceRecord[], query: PageQuery) {
     LIMIT_MAX,
     (query.limit ?? LIMIT_DEFAULT) > 0 ? (query.limit ?? LIMIT_DEFAULT) : LIMIT_FALLBACK,
   );
-  const start = startAfter(sorted, order, query.after_token);
-  const page = sorted.slice(start, start + limit);
-  const last = page.at(-1);
-  const hasMore = start + limit < sorted.length && last !== undefined;
+  const { rows: page, nextToken } = cutPage(sorted, SORT_COLUMNS, { order, token: query.after_token, limit });
   return {
     success: true as const,
     instances_found: page.length,
     total_instances: sorted.length,
     label_counts: countLabels(sorted),
-    next_token: hasMore ? writePageToken(placeOf(last, order)) : null,
+    next_token: nextToken,
     instances: selectColumns(page, query.select_cols),
   };
 }
@@ -123,22 +120,6 @@ function readOrder(text: string | undefined): readonly SortKey[] {
     ? asked.map((key: unknown) => (isPlainObject(key) && key["dir"] !== "desc" ? { ...key, dir: "asc" } : key))
     : asked;
   return parseOrderBy(spelled, SORT_COLUMNS, { source: "order_by" });
-}
-
-function placeOf(record: InstanceRecord, order: readonly SortKey[]): Place {
-  return order.map(({ column }) => SORT_COLUMNS[column]?.get(record) ?? null);
-}
-
-/** The first row after the cursor's place, even if the row of the cursor is gone. */
-function startAfter(sorted: readonly InstanceRecord[], order: readonly SortKey[], token: string | undefined): number {
-  if (token === undefined || token === "") return 0;
-  const place = readPageToken(token, order.length);
-  const columns = Object.fromEntries(
-    order.map(({ column }, index) => [column, { type: "text", get: (at: Place) => at[index] ?? null }] as const),
-  );
-  const compare = compileSort<Place>(order, columns);
-  const index = sorted.findIndex((record) => compare(placeOf(record, order), place) > 0);
-  return index === -1 ? sorted.length : index;
 }
 
 function countLabels(records: readonly InstanceRecord[]): Record<string, number> {
