@@ -491,6 +491,12 @@ export type BillingChangeAutobillRequest = {
   readonly amount?: number;
 };
 
+export type BillingChargesChartResponse = {
+  readonly success: true;
+  readonly chart: readonly ChargesChartDay[];
+  readonly total: ChargesChartTotal;
+};
+
 export type BillingChargesResponse = {
   readonly success: true;
   readonly count: number;
@@ -687,6 +693,33 @@ export type ChargeMetadata = {
   readonly quantity?: number;
   readonly unit?: string;
   readonly unpaid?: string;
+};
+
+export type ChargesChartDay = {
+  readonly day: number;
+  readonly start: number;
+  readonly end: number;
+  readonly instance: number;
+  readonly serverless: number;
+  readonly volume: number;
+  readonly gpu: number;
+  readonly disk: number;
+  readonly bwd: number;
+  readonly bwu: number;
+  readonly amount: number;
+  readonly amount_exact: string;
+};
+
+export type ChargesChartTotal = {
+  readonly instance: number;
+  readonly serverless: number;
+  readonly volume: number;
+  readonly gpu: number;
+  readonly disk: number;
+  readonly bwd: number;
+  readonly bwu: number;
+  readonly amount: number;
+  readonly amount_exact: string;
 };
 
 export type ChatCompletionRequest = {
@@ -1088,6 +1121,46 @@ export type Earnings = {
   readonly granted_after_days: number | null;
 };
 
+export type EarningsChartDay = {
+  readonly day: number;
+  readonly gpu_earn: number;
+  readonly sto_earn: number;
+  readonly bwu_earn: number;
+  readonly bwd_earn: number;
+  readonly sla_earn: number;
+  readonly referral_earn: number;
+  readonly referral_count: number;
+  readonly total_earn: number;
+};
+
+export type EarningsChartResponse = {
+  readonly success: true;
+  readonly chart: readonly EarningsChartDay[];
+  readonly total: EarningsSums;
+};
+
+export type EarningsData = {
+  readonly success: true;
+  readonly machine_earnings: EarningsDataMachineEarning;
+  readonly referral_earnings: readonly ReferralEarnings[];
+  readonly referral_count: readonly ReferralCount[];
+};
+
+export type EarningsDataMachineEarning = {
+  readonly summary: EarningsReportSummary;
+  readonly per_machine: readonly MachineEarnings[];
+  readonly per_day: readonly DayEarnings[];
+};
+
+export type EarningsPage = {
+  readonly success: true;
+  readonly total_rows: number;
+  readonly rows_found: number;
+  readonly rows: readonly EarningsRow[];
+  readonly next_token: string | null;
+  readonly total: EarningsSums;
+};
+
 export type EarningsReport = {
   readonly summary: EarningsReportSummary;
   readonly username: string;
@@ -1116,6 +1189,55 @@ export type EarningsReportSummary = {
   readonly total_stor: number;
   readonly total_bwu: number;
   readonly total_bwd: number;
+};
+
+export type EarningsRow = {
+  readonly day?: number;
+  readonly machine_id?: number | null;
+  readonly gpu_earn: number;
+  readonly sto_earn: number;
+  readonly bwu_earn: number;
+  readonly bwd_earn: number;
+  readonly sla_earn: number;
+  readonly referral_earn: number;
+  readonly referral_count: number;
+  readonly total_earn: number;
+};
+
+export type EarningsShowResponse = {
+  readonly referral_count: number;
+  readonly referral_credits: number;
+  readonly machine_earnings?: number;
+  readonly sla_earnings?: number;
+  readonly sla_collateral?: number;
+};
+
+export type EarningsSummary = {
+  readonly gpu_earn: number;
+  readonly sto_earn: number;
+  readonly bwu_earn: number;
+  readonly bwd_earn: number;
+  readonly sla_earn: number;
+  readonly referral_earn: number;
+  readonly referral_count: number;
+  readonly total_earn: number;
+  readonly reliability: number | null;
+};
+
+export type EarningsSummaryResponse = {
+  readonly success: true;
+  readonly summary: EarningsSummary;
+};
+
+export type EarningsSums = {
+  readonly gpu_earn: number;
+  readonly sto_earn: number;
+  readonly bwu_earn: number;
+  readonly bwd_earn: number;
+  readonly sla_earn: number;
+  readonly referral_earn: number;
+  readonly referral_count: number;
+  readonly total_earn: number;
 };
 
 export type Endpoint = {
@@ -1580,6 +1702,10 @@ export type Instance = {
   readonly maintenance: readonly InstanceMaintenance[];
   readonly volume_info: readonly InstanceVolumeInfo[];
   readonly actions: InstanceAction;
+};
+
+export type InstanceAcceptOwnPriceIncreaseRequest = {
+  readonly pending_price_increase_id?: number;
 };
 
 export type InstanceAction = {
@@ -2830,6 +2956,16 @@ export type Receipt = {
   readonly method: string;
   readonly payment_id: number | null;
   readonly transfer_id: string;
+};
+
+export type ReferralCount = {
+  readonly day: number;
+  readonly referral_count: number;
+};
+
+export type ReferralEarnings = {
+  readonly day: number;
+  readonly earn_referral: number;
 };
 
 export type RefusedOffer = {
@@ -4468,6 +4604,19 @@ export function billingCharges(client: Client, input: BillingChargesInput = {}, 
   return client.request({ method: "GET", path: "/api/v0/charges/", query: input.query }, options);
 }
 
+export type BillingChargesChartInput = {
+  readonly query?: {
+    readonly select_filters?: string;
+  };
+};
+
+export type BillingChargesChartAnswer = BillingChargesChartResponse;
+
+/** Show the charges of every day of a window: `GET /api/v0/charges/chart/` */
+export function billingChargesChart(client: Client, input: BillingChargesChartInput = {}, options?: CallOptions): Promise<BillingChargesChartAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/charges/chart/", query: input.query }, options);
+}
+
 export type BillingExportChargesInput = {
   readonly query?: {
     readonly from?: string;
@@ -5117,6 +5266,18 @@ export type InstanceDestroyAnswer = Done;
 /** Destroy an instance: `DELETE /api/v0/instances/{id}/` */
 export function instanceDestroy(client: Client, input: InstanceDestroyInput, options?: CallOptions): Promise<InstanceDestroyAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/instances/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type InstanceAcceptOwnPriceIncreaseInput = {
+  readonly id: number;
+  readonly body?: InstanceAcceptOwnPriceIncreaseRequest;
+};
+
+export type InstanceAcceptOwnPriceIncreaseAnswer = PriceIncreaseAnswer;
+
+/** Accept the price increase of an instance: the rental goes on past its end date: `PUT /api/v0/instances/{id}/accept-price-increase/` */
+export function instanceAcceptOwnPriceIncrease(client: Client, input: InstanceAcceptOwnPriceIncreaseInput, options?: CallOptions): Promise<InstanceAcceptOwnPriceIncreaseAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/instances/${encodeURIComponent(input.id)}/accept-price-increase/`, body: input.body ?? {} }, options);
 }
 
 export type InstanceEventsInput = {
@@ -6077,6 +6238,29 @@ export function templateParams(client: Client, options?: CallOptions): Promise<T
   return client.request({ method: "GET", path: "/api/v0/template/params/" }, options);
 }
 
+export type EarningsShowAnswer = EarningsShowResponse;
+
+/** Show own earnings in all: `GET /api/v0/user/earnings/` */
+export function earningsShow(client: Client, options?: CallOptions): Promise<EarningsShowAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/user/earnings/" }, options);
+}
+
+export type EarningsDataInput = {
+  readonly query?: {
+    readonly sday?: number;
+    readonly eday?: number;
+    readonly last_days?: number;
+    readonly machid?: number;
+  };
+};
+
+export type EarningsDataAnswer = EarningsData;
+
+/** Show own earnings by day and machine: `GET /api/v0/user/earnings/data/` */
+export function earningsData(client: Client, input: EarningsDataInput = {}, options?: CallOptions): Promise<EarningsDataAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/user/earnings/data/", query: input.query }, options);
+}
+
 export type UserUpdateInput = {
   readonly body?: UserUpdateRequest;
 };
@@ -6471,6 +6655,43 @@ export type BillingListInvoicesAnswer = BillingListInvoicesResponse;
 /** List money movements: `GET /api/v1/invoices/` */
 export function billingListInvoices(client: Client, input: BillingListInvoicesInput = {}, options?: CallOptions): Promise<BillingListInvoicesAnswer> {
   return client.request({ method: "GET", path: "/api/v1/invoices/", query: input.query }, options);
+}
+
+export type EarningsPageInput = {
+  readonly query?: {
+    readonly group_by?: string;
+    readonly select_filters?: string;
+    readonly order_by?: string;
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type EarningsPageAnswer = EarningsPage;
+
+/** List own earnings by day or by machine, page by page: `GET /api/v1/user/earnings/` */
+export function earningsPage(client: Client, input: EarningsPageInput = {}, options?: CallOptions): Promise<EarningsPageAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/user/earnings/", query: input.query }, options);
+}
+
+export type EarningsChartInput = {
+  readonly query?: {
+    readonly select_filters?: string;
+  };
+};
+
+export type EarningsChartAnswer = EarningsChartResponse;
+
+/** Show own earnings of every day of a window: `GET /api/v1/user/earnings/chart/` */
+export function earningsChart(client: Client, input: EarningsChartInput = {}, options?: CallOptions): Promise<EarningsChartAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/user/earnings/chart/", query: input.query }, options);
+}
+
+export type EarningsSummaryAnswer = EarningsSummaryResponse;
+
+/** Add up all own earnings: `GET /api/v1/user/earnings/summary/` */
+export function earningsSummary(client: Client, options?: CallOptions): Promise<EarningsSummaryAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/user/earnings/summary/" }, options);
 }
 
 export type WorkerFinishInput = {

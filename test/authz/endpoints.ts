@@ -456,6 +456,18 @@ export const endpoints = {
     "/api/v0/instances/pending-price-increases/",
   ),
   "PUT /api/v0/instances/accept-price-increase/": answerIncrease("accept"),
+  "PUT /api/v0/instances/{id}/accept-price-increase/": onObject(
+    "instance_write",
+    "id",
+    async (world, user) => {
+      await aPriceIncrease(world, user);
+      const { rows } = await world.database.pool.query<{ instance_id: number }>(
+        "select instance_id from pending_price_increases order by id desc limit 1",
+      );
+      return rows[0]!.instance_id;
+    },
+    (id) => at(`/api/v0/instances/${id}/accept-price-increase/`),
+  ),
   "PUT /api/v0/instances/reject-price-increase/": answerIncrease("reject"),
   "PUT /api/v0/instances/bid_price/{id}/": onObject(
     "instance_write",

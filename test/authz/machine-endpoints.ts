@@ -91,6 +91,11 @@ export const machineEndpoints = {
       },
     }),
   },
+  "GET /api/v0/user/earnings/": plain("billing_read", "/api/v0/user/earnings/"),
+  "GET /api/v0/user/earnings/data/": plain("billing_read", "/api/v0/user/earnings/data/?last_days=7"),
+  "GET /api/v1/user/earnings/": plain("billing_read", "/api/v1/user/earnings/?group_by=machine"),
+  "GET /api/v1/user/earnings/summary/": plain("billing_read", "/api/v1/user/earnings/summary/"),
+  "GET /api/v1/user/earnings/chart/": plain("billing_read", "/api/v1/user/earnings/chart/"),
   "GET /api/v0/users/{user_id}/machine-earnings/": onUser(
     "billing_read",
     (id) => `/api/v0/users/${id}/machine-earnings/`,

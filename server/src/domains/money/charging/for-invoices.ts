@@ -8,6 +8,7 @@ export {
   listDaySums,
   listLines,
   listPayersAmong,
+  sumChargedByDay,
   totalCharged,
   type ChargeComponent,
   type ChargeKey,
@@ -15,6 +16,7 @@ export {
   type ChargeLine,
   type ChargeSum,
   type DaySum,
+  type DayTotal,
   type LinePlace,
 } from "./lines/line-report-store.ts";
 export { listBeginnings, listMonthPortions } from "./lines/portion-store.ts";

@@ -269,3 +269,32 @@ test("an increase that can no longer be accepted is neither shown nor kept, whil
   assert.equal(results.length, 8);
   assert.equal((await pending(world, user)).length, 4);
 });
+
+test("the older form accepts the pending increase of the instance in the path, and no other than the one it names", async (t) => {
+  const world = await testApp(t);
+  const [host, user] = [await listedHost(world, { days: 10 }), await world.caller({ dollars: 2000 })];
+  const id = await rentAndRun(world, user, host);
+  const accept = (by: TestCaller, instance: number, body: unknown = {}) =>
+    world.call({ method: "PUT", url: `/api/v0/instances/${instance}/accept-price-increase/`, secret: by.secret, body });
+  const refusals = async (by: TestCaller, instance: number, body: unknown = {}) => {
+    const { status, body: answered } = await accept(by, instance, body);
+    return [status, answered.success, answered.error];
+  };
+  const none = [404, false, "no_pending_price_increase"];
+  assert.deepEqual(await refusals(user, id), none, "none is pending");
+  await ask(world, host);
+  const [{ pending_price_increase_id: seen }] = await pending(world, user);
+  await ask(world, host, { dollars: 9 });
+  const [{ pending_price_increase_id: increaseId }] = await pending(world, user);
+  assert.notEqual(seen, increaseId);
+  assert.deepEqual(await refusals(user, id, { pending_price_increase_id: seen }), none, "the host replaced it");
+  assert.deepEqual(await refusals(await world.caller(), id), none, "it is another renter's");
+  assert.deepEqual(await refusals(user, 1_000_000), none);
+  const wrong = await accept(user, id, { pending_price_increase_id: "x" });
+  assert.deepEqual([wrong.status, wrong.body.field], [400, "pending_price_increase_id"]);
+  const accepted = await accept(user, id);
+  const said = { success: true, pending_price_increase_id: increaseId, contract_id: id };
+  assert.deepEqual([accepted.status, accepted.body], [200, said]);
+  assert.deepEqual(await pending(world, user), []);
+  assert.deepEqual(await refusals(user, id), none, "it is accepted once");
+});

@@ -13,6 +13,7 @@ import { extendRentals, listRentals } from "../../rental/instances/index.ts";
 import { agreedPrices, increaseFor, type EndingRental, type ListedTerms } from "./rules/price-increase.ts";
 import {
   findIncreaseInstance,
+  findIncreaseOf,
   insertChange,
   listIncreases,
   listLastChanges,
@@ -86,6 +87,32 @@ export async function acceptIncrease(tx: Tx, request: IncreaseRequest): Promise<
   // A rental that waits for its deletion gets the new price at once.
   if (instance.endAt <= tx.now) await applyDueChange(tx, instance);
   return instance.id;
+}
+
+/**
+ * Accepts the pending price increase of an instance. A host can replace it at any time, so a caller may name the one
+ * that was seen: another one is refused.
+ */
+export async function acceptIncreaseOf(
+  tx: Tx,
+  {
+    instanceId,
+    increaseId,
+    ...spender
+  }: Spender & {
+    readonly userId: UserId;
+    readonly instanceId: number;
+    readonly increaseId: number | undefined;
+  },
+): Promise<{ readonly increaseId: number; readonly instanceId: InstanceId }> {
+  const id = parseId<InstanceId>(String(instanceId));
+  const instance = id && (await lockInstanceOf(tx, { userId: spender.userId, instanceId: id }));
+  const pendingId = instance && (await findIncreaseOf(tx.db, instance.id));
+  if (pendingId === undefined || (increaseId !== undefined && increaseId !== pendingId)) {
+    const named = increaseId === undefined ? "no pending price increase" : `no pending price increase ${increaseId}`;
+    throw notFound("no_pending_price_increase", `Instance ${instanceId} has ${named}.`);
+  }
+  return { increaseId: pendingId, instanceId: await acceptIncrease(tx, { ...spender, increaseId: pendingId }) };
 }
 
 /** Rejects a price increase: the rental ends on its present end date. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { InstanceId, MachineId, PriceIncreaseId, UserId } from "../../../base/ids.ts";
+import { asId, type InstanceId, type MachineId, type PriceIncreaseId, type UserId } from "../../../base/ids.ts";
 import { nanos } from "../../../base/money.ts";
 import { insertRows } from "../../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
@@ -125,6 +125,16 @@ export async function listIncreases(
       }),
     };
   });
+}
+
+/** The pending price increase of an instance, without a lock. */
+export async function findIncreaseOf(db: Reader, instanceId: InstanceId): Promise<PriceIncreaseId | undefined> {
+  const row = await db
+    .selectFrom("pending_price_increases")
+    .select("id")
+    .where("instance_id", "=", instanceId)
+    .executeTakeFirst();
+  return row && asId<PriceIncreaseId>(row.id);
 }
 
 /** The instance of a price increase, without a lock. */

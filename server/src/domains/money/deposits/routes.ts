@@ -10,12 +10,19 @@ import {
   type LockSpendable,
   type Settle,
 } from "./deposit-service.ts";
-import { acceptIncrease, readIncreases, rejectIncrease, type IncreaseRequest } from "./price-service.ts";
+import {
+  acceptIncrease,
+  acceptIncreaseOf,
+  readIncreases,
+  rejectIncrease,
+  type IncreaseRequest,
+} from "./price-service.ts";
 import {
   DepositBalance,
   IdParams,
   IncreaseAnswer,
   IncreaseBody,
+  OwnIncreaseBody,
   Prepaid,
   PrepayBody,
   PriceIncreases,
@@ -119,4 +126,32 @@ function registerPriceIncreases({ app, database, clock, mutate }: HttpScope): vo
         }),
     );
   }
+
+  app.put(
+    "/api/v0/instances/:id/accept-price-increase/",
+    {
+      config: { access: { operation: "api.instance.accept_own_price_increase", permission: "instance_write" } },
+      schema: {
+        summary: "Accept the price increase of an instance: the rental goes on past its end date",
+        params: IdParams,
+        body: OwnIncreaseBody,
+        response: { 200: IncreaseAnswer },
+      },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const { userId, apiKeyId } = identityOf(request);
+        const accepted = await acceptIncreaseOf(tx, {
+          userId,
+          apiKeyId,
+          instanceId: request.params.id,
+          increaseId: request.body.pending_price_increase_id,
+        });
+        return {
+          success: true as const,
+          pending_price_increase_id: accepted.increaseId,
+          contract_id: accepted.instanceId,
+        };
+      }),
+  );
 }

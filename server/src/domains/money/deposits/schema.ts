@@ -62,6 +62,8 @@ export const IncreaseBody = model(
   { additionalProperties: true },
 );
 
+export const OwnIncreaseBody = Type.Object({ pending_price_increase_id: Type.Optional(Type.Integer()) });
+
 export const IncreaseAnswer = model("PriceIncreaseAnswer", {
   success: Type.Literal(true),
   pending_price_increase_id: Type.Integer(),

@@ -5,6 +5,7 @@ import { requireUser, resolveUserId } from "../../people/accounts/index.ts";
 import { balanceOf, sumEarningsOf } from "../../money/ledger/index.ts";
 import { readFeeDue } from "../../money/payments/index.ts";
 import { planDays } from "./rules/earnings.ts";
+import { earningsRoutes } from "./earnings/earnings-routes.ts";
 import { listingRoutes } from "./listing-routes.ts";
 import { machineErrorRoutes } from "./machine-error-routes.ts";
 import { showMachines } from "./machine-service.ts";
@@ -48,6 +49,7 @@ export function hostingRoutes(scope: HttpScope, { encryption }: { readonly encry
   upkeepRoutes(scope);
   reportRoutes(scope);
   earningsRoute(scope);
+  earningsRoutes(scope);
 }
 
 function readingRoutes({ app, database, clock }: HttpScope, encryption: Encryption): void {

@@ -249,13 +249,16 @@ const earned = {
   bwu_earn: Type.Number(),
   bwd_earn: Type.Number(),
 };
+export const TOTALS = {
+  total_gpu: Type.Number(),
+  total_stor: Type.Number(),
+  total_bwu: Type.Number(),
+  total_bwd: Type.Number(),
+};
+export const MachineEarnings = model("MachineEarnings", { machine_id: Type.Integer(), ...earned });
+export const DayEarnings = model("DayEarnings", { day: Type.Integer({ description: "Days since 1970" }), ...earned });
 export const EarningsResponse = model("EarningsReport", {
-  summary: Type.Object({
-    total_gpu: Type.Number(),
-    total_stor: Type.Number(),
-    total_bwu: Type.Number(),
-    total_bwd: Type.Number(),
-  }),
+  summary: Type.Object(TOTALS, { title: "EarningsReportSummary" }),
   ...REPORT_HEADING,
   current: Type.Object({
     balance: Type.Number(),
@@ -263,7 +266,7 @@ export const EarningsResponse = model("EarningsReport", {
     total: Type.Number(),
     credit: Type.Number(),
   }),
-  per_machine: Type.Array(model("MachineEarnings", { machine_id: Type.Integer(), ...earned })),
-  per_day: Type.Array(model("DayEarnings", { day: Type.Integer({ description: "Days since 1970" }), ...earned })),
+  per_machine: Type.Array(MachineEarnings),
+  per_day: Type.Array(DayEarnings),
 });
 export type EarningsResponse = Static<typeof EarningsResponse>;

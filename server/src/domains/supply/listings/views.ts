@@ -179,14 +179,28 @@ export function viewReport({ problem, message, createdAt }: Report) {
 }
 
 /**
- * The report of a host's earnings: by machine and by day, without machines and days that earned nothing. `current` is
- * the content of the next payout invoice if it were made now: the balance, its fee, and the rest.
+ * The report of a host's earnings. `current` is the content of the next payout invoice if it were made now: the balance,
+ * its fee, and the rest.
  */
 export function viewEarnings(
   user: User,
   sums: readonly EarningSum[],
   { balance, fee, credit }: { readonly balance: Nanos; readonly fee: Nanos; readonly credit: Nanos },
 ): EarningsResponse {
+  return {
+    ...viewReportHeading(user),
+    current: {
+      balance: toDollars(balance),
+      service_fee: toDollars(fee),
+      total: toDollars(balance - fee),
+      credit: toDollars(credit),
+    },
+    ...viewEarned(sums),
+  };
+}
+
+/** Sums of earnings in all, by machine and by day, without machines and days that earned nothing. */
+export function viewEarned(sums: readonly EarningSum[]) {
   const all = earnedBy(sums);
   const byDay = Map.groupBy(sums, (sum) => sum.day);
   const byMachine = Map.groupBy(sums, (sum) => sum.machineId);
@@ -196,13 +210,6 @@ export function viewEarnings(
       total_stor: all.sto_earn,
       total_bwu: all.bwu_earn,
       total_bwd: all.bwd_earn,
-    },
-    ...viewReportHeading(user),
-    current: {
-      balance: toDollars(balance),
-      service_fee: toDollars(fee),
-      total: toDollars(balance - fee),
-      credit: toDollars(credit),
     },
     per_machine: [...byMachine].flatMap(([id, own]) =>
       id === undefined ? [] : [{ machine_id: id, ...earnedBy(own) }],

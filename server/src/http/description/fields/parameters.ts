@@ -2,6 +2,10 @@ import type { FieldWords, Words } from "../schemas.ts";
 
 const MOMENT = "seconds since the epoch, an ISO 8601 date or date-time, or MM/DD/YYYY";
 const DAYS = '{"day": {"gte": 1767225600, "lte": 1769904000}}';
+const EARNED: Words = [
+  "JSON of the days, since 1970 or as seconds or dates, and of the machines if wanted; the last 30 days by default",
+  '{"day": {"gte": 20454, "lte": 20484}, "machine_id": {"in": [12]}}',
+];
 const FLAG = "`true` or `false`";
 const KIND: Words = ["Only documents of this kind: `invoice`, `receipt`, `statement` or `credit_note`", "invoice"];
 const VERIFIED: Words = ["GPUs of verified machines (`yes`, the default), of others (`no`), or `all`", "yes"];
@@ -38,6 +42,7 @@ const PARAMETERS: FieldWords = {
     "2026-01-01T00:00:00Z",
   ],
   step: ["Seconds between two entries; chosen by the length of the span by default", "3600"],
+  group_by: ["`day` (the default) or `machine`", "day"],
   format: ["`table` (the default), `tree`, or `lines` for every charge line", "table"],
   from: [`Beginning of the span: ${MOMENT}; the first entry by default`, "2026-01-01"],
   to: [`End of the span: ${MOMENT}; a date includes its whole day; now by default`, "2026-01-31"],
@@ -57,6 +62,7 @@ const PARAMETERS: FieldWords = {
   "api.billing.list_documents limit": ["Most entries of one answer: at most 500, 100 by default", 100],
   "api.benchmark.search limit": ["Most benchmarks of one answer: at most 1,000, 200 by default", 200],
   "api.billing.charges limit": ["Most entries of one answer: at most 500, 100 by default", 100],
+  "api.earnings.page limit": ["Most entries of one answer: at most 500, 100 by default", 100],
   "api.billing.list_invoices limit": ["Most entries of one answer: at most 500, 60 by default", 60],
   "api.billing.search_invoices limit": ["Most entries of one answer: at most 10,000, 1,000 by default", 1000],
   "api.instance.events limit": ["Most entries of one answer: at most 500, 100 by default", 100],
@@ -77,6 +83,10 @@ const PARAMETERS: FieldWords = {
   "api.benchmark.search order_by": [
     "JSON list of columns and directions; by id by default",
     '[{"col": "value", "dir": "desc"}]',
+  ],
+  "api.earnings.page order_by": [
+    "JSON list of `day` or `machine_id`, or sums, with a direction; by day or machine by default",
+    '[{"col": "total_earn", "dir": "desc"}]',
   ],
   "api.billing.list_invoices order_by": [
     "JSON list of one of `when`, `paid_on` and `amount_cents` with a direction",
@@ -106,6 +116,12 @@ const PARAMETERS: FieldWords = {
     'JSON of the days, and of the types if wanted: `{"type": {"in": ["instance"]}}`',
     DAYS,
   ],
+  "api.billing.charges_chart select_filters": [
+    'JSON of the days, the last 30 by default, and of the types if wanted: `{"type": {"in": ["instance"]}}`',
+    DAYS,
+  ],
+  "api.earnings.page select_filters": EARNED,
+  "api.earnings.chart select_filters": EARNED,
   "api.billing.list_invoices select_filters": [
     'JSON of the span, and of the service if wanted: `{"service": {"eq": "transfer"}}`',
     '{"when": {"gte": 1767225600, "lte": 1769904000}}',

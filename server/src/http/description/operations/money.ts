@@ -18,6 +18,10 @@ export const MONEY_OPERATIONS: OperationWords = {
     description:
       "Returns charges by day and by instance or volume, or with `format=lines` every charge line; amounts are in dollars. 400 `invalid_args` without a range of days, 400 `invalid_token`.",
   },
+  "api.billing.charges_chart": {
+    description:
+      "Returns what each day (UTC) of a window cost, by kind of contract and by component, in dollars with every digit. 400 `invalid_args` for a window that cannot be read or has more than 3,660 days.",
+  },
   "api.billing.export_charges": {
     description:
       "Returns every charge line of a span as CSV, of any length. 400 `invalid_args` for a time that cannot be read.",

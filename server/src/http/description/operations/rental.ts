@@ -123,6 +123,10 @@ export const RENTAL_OPERATIONS: OperationWords = {
     description:
       "Accepts a price increase: the rental goes on past its end date at the new price. 404 `no_pending_price_increase` when it was answered or replaced; 400 for any other field.",
   },
+  "api.instance.accept_own_price_increase": {
+    description:
+      "Accepts the pending price increase of one instance, the older form. With `pending_price_increase_id` it accepts that one only. 404 `no_pending_price_increase` when there is none, or another one.",
+  },
   "api.instance.reject_price_increase": {
     description:
       "Rejects a price increase: the rental ends on its end date at its old price. 404 `no_pending_price_increase` when it was answered or replaced; 400 for any other field.",

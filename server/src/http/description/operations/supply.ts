@@ -79,6 +79,25 @@ export const SUPPLY_OPERATIONS: OperationWords = {
     description:
       "Returns what machines earned, in dollars, by day and by machine; days are counted since 1970-01-01. 400 `invalid_args` for days that contradict each other.",
   },
+  "api.earnings.show": {
+    description:
+      "Returns what the caller's machines earned so far, in dollars. There are no referrals and no service levels: their fields are 0.",
+  },
+  "api.earnings.data": {
+    description:
+      "Returns what machines earned, in dollars, by day and by machine; days are counted since 1970-01-01. 400 `invalid_args` for days that contradict each other.",
+  },
+  "api.earnings.page": {
+    description:
+      "Returns earnings by day or by machine, in dollars, with the total of all pages; the last 30 days (UTC) by default. 400 `invalid_args` naming the parameter, 400 `invalid_token`.",
+  },
+  "api.earnings.summary": {
+    description: "Returns sums of everything that the caller earned so far, in dollars.",
+  },
+  "api.earnings.chart": {
+    description:
+      "Returns what each day (UTC) of a window earned, in dollars; the last 30 days by default. 400 `invalid_args` for a window that cannot be read or has more than 3,660 days.",
+  },
   "api.machine.reliability": {
     description:
       "Returns the reliability of a machine, from 0 to 1, with all facts behind it. It needs no key. 404 `no_such_machine`.",

@@ -211,6 +211,34 @@ export async function listChargeKeys(
   return { keys, total: rows[0]?.total ?? 0, amount: nanos(rows[0]?.all_nanos ?? 0n) };
 }
 
+/** The charges of one day for one component of one kind of contract. */
+export type DayTotal = {
+  /** The UTC day of charging, in days since 1970. */
+  readonly day: number;
+  readonly kind: Exclude<ChargeKind, "endpoint">;
+  readonly component: ChargeComponent;
+  readonly amount: Nanos;
+};
+
+/** Charges by day, kind and component, in the order of days. `workers` are instances that work for an endpoint. */
+export async function sumChargedByDay(
+  db: Reader,
+  span: ChargeSpan,
+  workers: readonly InstanceId[],
+): Promise<readonly DayTotal[]> {
+  const { rows } = await sql<Omit<DayTotal, "amount"> & { readonly amount: string }>`
+    with worker as (select * from unnest(${[...workers]}::integer[]) as w (instance_id))
+    select piece.day,
+      case when piece.volume_id > 0 then 'volume' when w.instance_id is null then 'instance' else 'serverless' end as kind,
+      piece.component, sum(piece.amount_nanos)::text as amount
+    from (${piecesOf(span)}) as piece
+    left join worker w on w.instance_id = piece.instance_id
+    group by 1, 2, 3
+    order by 1, 2, 3
+  `.execute(db);
+  return rows.map((row) => ({ ...row, amount: nanos(BigInt(row.amount)) }));
+}
+
 export type ChargeLine = {
   readonly id: bigint;
   readonly transferId: bigint | undefined;

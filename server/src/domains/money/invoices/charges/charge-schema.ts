@@ -77,3 +77,34 @@ export const ChargesResponse = Type.Object({
   next_token: MaybeText,
   results: Type.Array(Type.Union([ChargeLineRow, ChargeRow])),
 });
+
+export const ChargesChartQuery = Type.Object({ select_filters: Text });
+
+const chartSums = {
+  instance: Type.Number({ description: "Dollars for instances that work for no endpoint", examples: [1.5] }),
+  serverless: Type.Number({ description: "Dollars for instances that work for endpoints", examples: [0] }),
+  volume: Type.Number({ description: "Dollars for volumes", examples: [0.25] }),
+  gpu: Type.Number({ description: "Dollars for running time", examples: [1.4] }),
+  disk: Type.Number({ description: "Dollars for storage", examples: [0.3] }),
+  bwd: Type.Number({ description: "Dollars for received traffic", examples: [0.03] }),
+  bwu: Type.Number({ description: "Dollars for sent traffic", examples: [0.02] }),
+  amount: Type.Number({ description: "Dollars in all: by kind of contract, or by component", examples: [1.75] }),
+  amount_exact: Type.String({ description: "Dollars in all, with every digit", examples: ["1.75"] }),
+};
+export const ChargesChartResponse = Type.Object({
+  success: Type.Literal(true),
+  chart: Type.Array(
+    model("ChargesChartDay", {
+      day: Type.Integer({ description: "The day (UTC), in days since 1970", examples: [20_454] }),
+      start: Type.Number({
+        description: "Beginning of the day, in seconds since the epoch",
+        examples: [1_767_225_600],
+      }),
+      end: Type.Number({ description: "End of the day, in seconds since the epoch", examples: [1_767_312_000] }),
+      ...chartSums,
+    }),
+    { description: "Every day of the window, the earliest first, days without charges too" },
+  ),
+  total: model("ChargesChartTotal", chartSums, { description: "Sums over the window" }),
+});
+export type ChargesChartResponse = Static<typeof ChargesChartResponse>;

@@ -7,12 +7,14 @@ import {
   listChargeKeys,
   listDaySums,
   listLines,
+  sumChargedByDay,
   totalCharged,
   type ChargeKey,
   type DaySum,
 } from "../../charging/for-invoices.ts";
 import { listWorkplaces } from "../../../serverless/index.ts";
-import type { ChargesPlan } from "./rules/charge-plan.ts";
+import type { ChargesPlan, ChargesScope } from "./rules/charge-plan.ts";
+import { viewChart } from "./charge-chart-view.ts";
 import { viewCharge, viewLine } from "./charge-views.ts";
 import { writeToken } from "../rules/page-token.ts";
 
@@ -66,6 +68,17 @@ async function readRows(db: Reader, userId: UserId, plan: ChargesPlan & { readon
     next_token: hasMore ? writeToken(`charges:${format}:${isNewestFirst}`, [last.day, last.kind, last.id]) : null,
     results: await readPage(db, userId, { page, isTree, workplaces }),
   };
+}
+
+/** Charges of every day of a window, by kind and by component; consistent if `db` is a snapshot. */
+export async function readChart(db: Reader, userId: UserId, { from, until, kinds }: ChargesScope) {
+  const span = { payerId: userId, from, until };
+  const workplaces = await listWorkplaces(db, await listChargedInstances(db, span));
+  const totals = await sumChargedByDay(db, span, [...workplaces.keys()]);
+  return viewChart(
+    totals.filter(({ kind }) => kinds === undefined || kinds.includes(kind)),
+    { first: from.getTime() / DAY_MS, end: until.getTime() / DAY_MS },
+  );
 }
 
 async function readPage(

@@ -264,3 +264,63 @@ test("users with the permission for billing read their own charges only", async 
   const narrow = await inTransaction(database, (tx) => aKey(tx, renter, { permissions: { api: { user_read: {} } } }));
   assert.equal((await call("GET", path, { as: { secret: narrow.secret } })).status, 403);
 });
+
+type ChartSums = Readonly<Record<"instance" | "serverless" | "volume", number>> &
+  Readonly<Record<"gpu" | "disk" | "bwd" | "bwu" | "amount" | "start" | "end" | "day", number>> & {
+    readonly amount_exact: string;
+  };
+type Chart = { readonly success: boolean; readonly chart: readonly ChartSums[]; readonly total: ChartSums };
+
+for (const isAddedUp of [false, true]) {
+  test(`a chart of charges agrees with the ledger to the nano-dollar, ${isAddedUp ? "added up" : "not yet added up"}`, async () => {
+    const { renter } = await aPast();
+    if (isAddedUp) for (let run = 0; run < 10; run += 1) await chargeDayLoop({ database, clock }).run();
+    const read = async (filters: unknown) => {
+      const url = `/api/v0/charges/chart/?select_filters=${encodeURIComponent(JSON.stringify(filters))}`;
+      const { status, body } = await call("GET", url, { as: renter });
+      assert.equal(status, 200);
+      return body as unknown as Chart;
+    };
+    const { chart, total, success } = await read({ day: MARCH });
+    assert.deepEqual([success, chart.length], [true, 31]);
+    const { rows } = await pool.query<{ day: number; sum: bigint }>(
+      `select floor(extract(epoch from t.created_at) / 86400)::integer as day, sum(t.amount_nanos)::bigint as sum
+       from charge_lines l join ledger_transfers t on t.id = l.transfer_id
+       where l.payer_id = $1 group by 1 order by 1`,
+      [renter.id],
+    );
+    const shown = chart.filter((one) => one.amount > 0);
+    assert.deepEqual(
+      shown.map((one) => [one.day, parseDollars(one.amount_exact)]),
+      rows.map(({ day, sum }) => [day, sum]),
+    );
+    assert.equal(
+      parseDollars(total.amount_exact),
+      rows.reduce((all, { sum }) => all + sum, 0n),
+    );
+    const first = shown[0]!;
+    assert.deepEqual(
+      [first.instance, first.serverless, first.volume, first.gpu, first.disk, first.bwd, first.bwu],
+      [1.0004, 1, 0.0015005, 1.333333333, 0.334833833, 0.0004, 0.333333334],
+    );
+    assert.deepEqual([first.end - first.start, first.start % 86_400], [86_400, 0]);
+    const volumes = await read({ day: MARCH, type: { in: ["volume"] } });
+    assert.equal(volumes.total.amount, 0.0015005);
+    assert.equal((await read({})).chart.length, 30, "the last 30 days by default");
+  });
+}
+
+test("a chart of charges refuses a window or type that cannot be read, by its field", async () => {
+  const renter = await aCaller(database);
+  for (const [field, filters] of [
+    ["select_filters", []],
+    ["select_filters.day", { day: { gte: 1 } }],
+    ["select_filters.day.gte", { day: { gte: "soon", lte: 1 } }],
+    ["select_filters.day.gte", { day: { gte: 1, lte: seconds("2026-03-01T00:00:00Z") } }],
+    ["select_filters.type", { type: { in: ["magic"] } }],
+  ] as const) {
+    const url = `/api/v0/charges/chart/?select_filters=${encodeURIComponent(JSON.stringify(filters))}`;
+    const { status, body } = await call("GET", url, { as: renter });
+    assert.deepEqual([status, body.field], [400, field]);
+  }
+});

@@ -20,6 +20,8 @@ export type EarningFilter = {
   readonly first: number;
   readonly last: number;
   readonly machineId?: MachineId | undefined;
+  /** Several machines; undefined for all of them. */
+  readonly machineIds?: readonly number[] | undefined;
 };
 
 const DAY_MS = 86_400_000;
@@ -29,40 +31,71 @@ export const EARNED_DAY = sql`floor(extract(epoch from t.created_at) / 86400)::i
 export const EARNED_MACHINE = sql`coalesce((t.cause ->> 'machine_id')::integer, 0)`;
 
 /** Sums the usage that a host earned by day and machine, oldest day first. */
-export async function sumEarningsOf(
+export async function sumEarningsOf(db: Reader, hostId: UserId, filter: EarningFilter): Promise<readonly EarningSum[]> {
+  const { rows } = await sql<{ day: number; machine_id: number; code: string; amount: string }>`
+    ${earned(hostId, filter)}
+    select day, machine_id, code, sum(amount_nanos)::text as amount from earned
+    group by day, machine_id, code
+    order by day, machine_id, code
+  `.execute(db);
+  return rows.map(({ day, machine_id: machine, code, amount }): EarningSum => ({
+    day,
+    machineId: machine === 0 ? undefined : asId<MachineId>(machine),
+    code: usageCodeOf(code),
+    amount: nanos(BigInt(amount)),
+  }));
+}
+
+/** The sum of one component over a day, a machine, or everything that was asked for. */
+export type EarningTotal = Pick<EarningSum, "code" | "amount"> & {
+  /** The day or the id of the machine; zero for other earnings, and for the sum of everything. */
+  readonly of: number;
+};
+
+/** Sums the usage that a host earned by one key only, in its order: years of many machines stay few rows. */
+export async function totalEarningsBy(
   db: Reader,
   hostId: UserId,
-  { first, last, machineId }: EarningFilter,
-): Promise<readonly EarningSum[]> {
+  by: "day" | "machine" | "nothing",
+  filter: EarningFilter,
+): Promise<readonly EarningTotal[]> {
+  const key = { day: sql`day`, machine: sql`machine_id`, nothing: sql`0` }[by];
+  const { rows } = await sql<{ of: number; code: string; amount: string }>`
+    ${earned(hostId, filter)}
+    select of, code, sum(amount_nanos)::text as amount
+    from (select ${key}::integer as of, code, amount_nanos from earned) as keyed
+    group by of, code
+    order by of, code
+  `.execute(db);
+  return rows.map(({ of, code, amount }) => ({ of, code: usageCodeOf(code), amount: nanos(BigInt(amount)) }));
+}
+
+/** SQL: a query that begins with the usage that a host earned, as `earned`: daily sums as far as they reach. */
+function earned(hostId: UserId, { first, last, machineId, machineIds }: EarningFilter) {
   const [from, to] = [new Date(first * DAY_MS), new Date((last + 1) * DAY_MS)];
-  const { rows } = await sql<{ day: number; machine_id: number; code: string; amount: string }>`
+  const only = machineId === undefined ? machineIds : [machineId];
+  const machines = only === undefined ? null : [...only];
+  return sql`
     with account as (
       select id from ledger_accounts where coalesce(user_id, 0) = ${hostId}::integer and kind = 'earnings'
     ), earned as (
       select d.day, d.machine_id, d.code, d.amount_nanos
       from ledger_earned_days d join account on account.id = d.account_id
       where d.day >= ${first}::integer and d.day <= ${last}::integer
+        and (${machines}::integer[] is null or d.machine_id = any (${machines}::integer[]))
       union all
       select ${EARNED_DAY}, ${EARNED_MACHINE}, t.code, t.amount_nanos
       from ledger_transfers t join account on account.id = t.credit_account_id
       where t.code = any (${EARNED_CODES}::text[]) and t.created_at < ${to}::timestamptz
         and t.created_at >= greatest(${from}::timestamptz, (select counted_until_at from ledger_earned_clock))
-    )
-    select day, machine_id, code, sum(amount_nanos)::text as amount from earned
-    where ${machineId ?? null}::integer is null or machine_id = ${machineId ?? null}::integer
-    group by day, machine_id, code
-    order by day, machine_id, code
-  `.execute(db);
-  return rows.map(({ day, machine_id: machine, code, amount }): EarningSum => {
-    const known = USAGE_CODES.find((candidate) => candidate === code);
-    invariant(known !== undefined, `the ledger holds an unknown usage: ${code}`);
-    return {
-      day,
-      machineId: machine === 0 ? undefined : asId<MachineId>(machine),
-      code: known,
-      amount: nanos(BigInt(amount)),
-    };
-  });
+        and (${machines}::integer[] is null or ${EARNED_MACHINE} = any (${machines}::integer[]))
+    )`;
+}
+
+function usageCodeOf(code: string): UsageCode {
+  const known = USAGE_CODES.find((candidate) => candidate === code);
+  invariant(known !== undefined, `the ledger holds an unknown usage: ${code}`);
+  return known;
 }
 
 /** Longest age of an open transaction: transfers before it are all committed. */

@@ -15,10 +15,10 @@ export type EarningsQuery = {
 export type Days = { readonly first: number; readonly last: number };
 
 const DAY_MS = 86_400_000;
-const DEFAULT_DAYS = 30;
-const DAYS_MAX = 3660;
+export const DEFAULT_DAYS = 30;
+export const DAYS_MAX = 3660;
 /** The last day of the year 9999: seconds sent instead of days lie beyond it. */
-const LAST_DAY = 2_932_896;
+export const LAST_DAY = 2_932_896;
 
 export function dayOf(at: Date): number {
   return Math.floor(at.getTime() / DAY_MS);

@@ -17,33 +17,35 @@ export type ChargesQuery = {
   readonly after_token?: string;
 };
 
-export type ChargesPlan = {
+/** The window and the kinds of charges that a query asks for. */
+export type ChargesScope = {
   /** Whole UTC days. */
   readonly from: Date;
   readonly until: Date;
   readonly kinds: readonly ChargeKind[] | undefined;
+};
+
+export type ChargesPlan = ChargesScope & {
   readonly isNewestFirst: boolean;
   readonly limit: number;
 } & (
-  | { readonly format: "table" | "tree"; readonly after: ChargeKey | undefined }
-  | { readonly format: "lines"; readonly after: LinePlace | undefined }
-);
+    | { readonly format: "table" | "tree"; readonly after: ChargeKey | undefined }
+    | { readonly format: "lines"; readonly after: LinePlace | undefined }
+  );
 
 const SOURCE = "select_filters";
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 500;
 const DAY_MS = 86_400_000;
 const DAYS_MAX = 3_660;
+/** Days of a chart without a window, today included. */
+const CHART_DAYS = 30;
 const TYPES = ["instance", "volume", "serverless"] as const;
 const TYPE: Columns<string> = { type: { type: "text", get: (type) => type } };
 
 /** Parses the query of a page of charges; an error names the field. */
 export function planCharges(query: ChargesQuery): ChargesPlan {
-  const filters = readJson(query.select_filters, SOURCE);
-  if (filters !== undefined && filters !== null && !isPlainObject(filters)) {
-    throw invalid(SOURCE, `${SOURCE} must be an object {field: {operator: value}}`);
-  }
-  const { day, ...others } = isPlainObject(filters) ? filters : { day: undefined };
+  const { day, ...others } = readFilters(query.select_filters);
   const days = readDays(day);
   const format = readFormat(query.format);
   const isNewestFirst = query.latest_first === undefined || parseFlag("latest_first", query.latest_first);
@@ -56,6 +58,21 @@ export function planCharges(query: ChargesQuery): ChargesPlan {
   }
   const key = readToken(list, query.after_token, ["integer", "string", "integer"]);
   return { ...common, format, after: key && toKey(key) };
+}
+
+/** Parses the filters of a chart: those of a page of charges, but the window is the last 30 days by default. */
+export function planChargesChart(selectFilters: string | undefined, now: Date): ChargesScope {
+  const { day, ...others } = readFilters(selectFilters);
+  const nowS = Math.floor(now.getTime() / 1000);
+  const window = day ?? { gte: nowS - ((CHART_DAYS - 1) * DAY_MS) / 1000, lte: nowS };
+  return { ...readDays(window), kinds: readKinds(others, "table") };
+}
+
+function readFilters(selectFilters: string | undefined): Readonly<Record<string, unknown>> {
+  const filters = readJson(selectFilters, SOURCE);
+  if (filters === undefined || filters === null) return {};
+  if (!isPlainObject(filters)) throw invalid(SOURCE, `${SOURCE} must be an object {field: {operator: value}}`);
+  return filters;
 }
 
 /** The whole UTC days from that of `gte` to that of `lte`. */
