@@ -2291,6 +2291,19 @@ export type MachineCancelMaintenanceResponse = {
   readonly msg: string;
 };
 
+export type MachineCancelMaintenancesRequest = {
+  readonly maintenance_ids: readonly number[];
+};
+
+export type MachineCancelMaintenancesResponse = {
+  readonly success: boolean;
+  readonly results: readonly MaintenanceCancelResult[];
+};
+
+export type MachineCancelOneMaintenanceRequest = {
+  readonly maintenance_id: number;
+};
+
 export type MachineChange = {
   readonly success: true;
   readonly machine_id: number;
@@ -2304,6 +2317,67 @@ export type MachineCleanupResponse = {
   readonly user_id: number;
   readonly num_deleted: number;
   readonly msg: string;
+};
+
+export type MachineColumns = {
+  readonly id?: number;
+  readonly machine_id?: number;
+  readonly hostname?: string | null;
+  readonly is_simulated?: boolean;
+  readonly num_gpus?: number;
+  readonly gpu_name?: string;
+  readonly gpu_ram?: number;
+  readonly total_flops?: number;
+  readonly cpu_cores?: number;
+  readonly cpu_name?: string;
+  readonly cpu_ram?: number;
+  readonly disk_space?: number;
+  readonly avail_disk_space?: number;
+  readonly driver_version?: string;
+  readonly cuda_max_good?: number;
+  readonly inet_up?: number;
+  readonly inet_down?: number;
+  readonly public_ipaddr?: string;
+  readonly geolocation?: string;
+  readonly verification?: string;
+  readonly hosting_type?: number;
+  readonly reliability2?: number;
+  readonly listed?: boolean;
+  readonly rentable?: boolean;
+  readonly listed_gpu_cost?: number;
+  readonly min_bid_price?: number;
+  readonly listed_storage_cost?: number;
+  readonly listed_volume_cost?: number | null;
+  readonly listed_inet_up_cost?: number;
+  readonly listed_inet_down_cost?: number;
+  readonly credit_discount_max?: number;
+  readonly min_chunk?: number;
+  readonly end_date?: number;
+  readonly duration?: number | null;
+  readonly volume_offer?: MachineVolumeListing | null;
+  readonly is_online?: boolean;
+  readonly timeout?: number;
+  readonly online_since?: number | null;
+  readonly last_seen?: number;
+  readonly gpu_occupancy?: string;
+  readonly rented_devices?: number;
+  readonly num_renters?: number;
+  readonly current_rentals_running?: number;
+  readonly current_rentals_running_on_demand?: number;
+  readonly current_rentals_on_demand?: number;
+  readonly current_rentals_reserved?: number;
+  readonly current_rentals_interruptible?: number;
+  readonly current_rentals_resident?: number;
+  readonly client_end_date?: number | null;
+  readonly earn_hour?: number;
+  readonly earn_day?: number;
+  readonly earn_month?: number;
+  readonly num_reports?: number;
+  readonly gpu_problems?: readonly string[];
+  readonly error_description?: string | null;
+  readonly rests_until?: number | null;
+  readonly default_job?: DefaultJob | null;
+  readonly maintenance?: readonly Maintenance[];
 };
 
 export type MachineCreateAsksRequest = {
@@ -2374,8 +2448,21 @@ export type MachineErrorCountResponse = {
   readonly count: number;
 };
 
+export type MachineFindMaintenancesRequest = {
+  readonly machine_ids: readonly number[] | number | string;
+  readonly ctime?: number;
+};
+
 export type MachineListResponse = {
   readonly machines: readonly Machine[];
+};
+
+export type MachinePageResponse = {
+  readonly success: true;
+  readonly total_machines: number;
+  readonly machines_found: number;
+  readonly machines: readonly MachineColumns[];
+  readonly next_token: string | null;
 };
 
 export type MachineReliability = {
@@ -2410,6 +2497,19 @@ export type MachineScheduleMaintenanceRequest = {
 export type MachineScheduleMaintenanceResponse = {
   readonly success: true;
   readonly you_sent: string;
+};
+
+export type MachineScheduleMaintenancesRequest = {
+  readonly machine_ids: readonly number[];
+  readonly sdate?: number | string;
+  readonly duration?: number;
+  readonly maintenance_reason?: string;
+  readonly maintenance_category?: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
+};
+
+export type MachineScheduleMaintenancesResponse = {
+  readonly success: boolean;
+  readonly results: readonly MaintenanceBatchResult[];
 };
 
 export type MachineSetMinBidRequest = {
@@ -2456,12 +2556,30 @@ export type MachineVolumeListing = {
 };
 
 export type Maintenance = {
+  readonly id: number;
   readonly machine_id: number;
   readonly start_time: number;
   readonly end_time: number;
   readonly duration_hours: number;
   readonly maintenance_category: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
   readonly maintenance_reason: string;
+  readonly created_at: number;
+  readonly cancelled_at: null;
+};
+
+export type MaintenanceBatchResult = {
+  readonly success: boolean;
+  readonly machine_id: number;
+  readonly maintenance_id?: number;
+  readonly notifications_sent?: number;
+  readonly error?: string;
+  readonly msg?: string;
+};
+
+export type MaintenanceCancelResult = {
+  readonly success: boolean;
+  readonly maintenance_id: number;
+  readonly msg: string;
 };
 
 export type MemberRole = {
@@ -5490,6 +5608,50 @@ export function machineMaintenances(client: Client, input: MachineMaintenancesIn
   return client.request({ method: "GET", path: "/api/v0/machines/maintenances/", query: input.query }, options);
 }
 
+export type MachineFindMaintenancesInput = {
+  readonly body: MachineFindMaintenancesRequest;
+};
+
+export type MachineFindMaintenancesAnswer = readonly Maintenance[];
+
+/** Show maintenances of these machines, which one hosts or rents on: `POST /api/v0/machines/maintenances/` */
+export function machineFindMaintenances(client: Client, input: MachineFindMaintenancesInput, options?: CallOptions): Promise<MachineFindMaintenancesAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/machines/maintenances/", body: input.body ?? {} }, options);
+}
+
+export type MachineCancelOneMaintenanceInput = {
+  readonly body: MachineCancelOneMaintenanceRequest;
+};
+
+export type MachineCancelOneMaintenanceAnswer = Message;
+
+/** Cancel one maintenance of an own machine: `DELETE /api/v0/machines/maintenances/` */
+export function machineCancelOneMaintenance(client: Client, input: MachineCancelOneMaintenanceInput, options?: CallOptions): Promise<MachineCancelOneMaintenanceAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/machines/maintenances/", body: input.body ?? {} }, options);
+}
+
+export type MachineScheduleMaintenancesInput = {
+  readonly body: MachineScheduleMaintenancesRequest;
+};
+
+export type MachineScheduleMaintenancesAnswer = MachineScheduleMaintenancesResponse;
+
+/** Announce a maintenance of several own machines: `POST /api/v0/machines/maintenances/batch/` */
+export function machineScheduleMaintenances(client: Client, input: MachineScheduleMaintenancesInput, options?: CallOptions): Promise<MachineScheduleMaintenancesAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/machines/maintenances/batch/", body: input.body ?? {} }, options);
+}
+
+export type MachineCancelMaintenancesInput = {
+  readonly body: MachineCancelMaintenancesRequest;
+};
+
+export type MachineCancelMaintenancesAnswer = MachineCancelMaintenancesResponse;
+
+/** Cancel several maintenances of own machines: `DELETE /api/v0/machines/maintenances/batch/` */
+export function machineCancelMaintenances(client: Client, input: MachineCancelMaintenancesInput, options?: CallOptions): Promise<MachineCancelMaintenancesAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/machines/maintenances/batch/", body: input.body ?? {} }, options);
+}
+
 export type MachineShowInput = {
   readonly id: number;
 };
@@ -6655,6 +6817,23 @@ export type BillingListInvoicesAnswer = BillingListInvoicesResponse;
 /** List money movements: `GET /api/v1/invoices/` */
 export function billingListInvoices(client: Client, input: BillingListInvoicesInput = {}, options?: CallOptions): Promise<BillingListInvoicesAnswer> {
   return client.request({ method: "GET", path: "/api/v1/invoices/", query: input.query }, options);
+}
+
+export type MachinePageInput = {
+  readonly query?: {
+    readonly limit?: number;
+    readonly after_token?: string;
+    readonly order_by?: string;
+    readonly select_cols?: string;
+    readonly select_filters?: string;
+  };
+};
+
+export type MachinePageAnswer = MachinePageResponse;
+
+/** List own machines, page by page: `GET /api/v1/machines/` */
+export function machinePage(client: Client, input: MachinePageInput = {}, options?: CallOptions): Promise<MachinePageAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/machines/", query: input.query }, options);
 }
 
 export type EarningsPageInput = {

@@ -33,6 +33,7 @@ const BARE: Readonly<Record<string, "array" | "string">> = {
   "GET /api/v0/machines/{id}/reports/": "array",
   "GET /api/v0/machines/errors/": "array",
   "GET /api/v0/machines/maintenances/": "array",
+  "POST /api/v0/machines/maintenances/": "array",
   "GET /api/v0/ssh/": "array",
   "GET /api/v0/team/members/": "array",
   "GET /api/v0/team/roles/": "array",

@@ -14,6 +14,14 @@ async function aMachineWithJob(world: World, host: TestCaller): Promise<MachineI
   return machine;
 }
 
+/** An announced maintenance of a machine of this host. */
+async function aMaintenance(world: World, host: TestCaller): Promise<number> {
+  const machine = await aListedMachine(world, host);
+  const body = { machine_ids: [machine], sdate: Date.now() / 1000 + 3600 };
+  const { results } = await world.done("POST", at("/api/v0/machines/maintenances/batch/", body), host);
+  return (results as readonly { readonly maintenance_id: number }[])[0]!.maintenance_id;
+}
+
 /** A machine of somebody else on which this user rents. */
 async function aRentedMachine(world: World, user: TestCaller): Promise<MachineId> {
   const machine = await aListedMachine(world);
@@ -68,6 +76,17 @@ export const machineEndpoints = {
     at(`/api/v0/machines/${id}/defjob/`),
   ),
   "GET /api/v0/machines/maintenances/": plain("instance_read", "/api/v0/machines/maintenances/?machine_ids=[1]"),
+  "GET /api/v1/machines/": plain("machine_read", "/api/v1/machines/?limit=5"),
+  "POST /api/v0/machines/maintenances/": plain("instance_read", "/api/v0/machines/maintenances/", { machine_ids: [1] }),
+  "DELETE /api/v0/machines/maintenances/": onObject("machine_write", "maintenance_id", aMaintenance, (id) =>
+    at("/api/v0/machines/maintenances/", { maintenance_id: id }),
+  ),
+  "POST /api/v0/machines/maintenances/batch/": onMachine("machine_write", (id) =>
+    at("/api/v0/machines/maintenances/batch/", { machine_ids: [id], sdate: Date.now() / 1000 + 3600, duration: 2 }),
+  ),
+  "DELETE /api/v0/machines/maintenances/batch/": onObject("machine_write", "maintenance_ids", aMaintenance, (id) =>
+    at("/api/v0/machines/maintenances/batch/", { maintenance_ids: [id] }),
+  ),
   "PUT /api/v0/machines/{id}/dnotify/": onMachine("machine_write", (id) =>
     at(`/api/v0/machines/${id}/dnotify/`, { sdate: Date.now() / 1000 + 3600, duration: 2 }),
   ),

@@ -7,11 +7,10 @@ import { SERVERLESS_FIELDS } from "./fields/serverless.ts";
 import { TEMPLATE_FIELDS } from "./fields/templates.ts";
 import type { FieldWords } from "./schemas.ts";
 
-/**
- * Sentences of fields that have one meaning in all places, and of fields whose schema says none. A sentence that only
- * one model needs stands with that model's schema or under `Model.field`.
- */
-export const FIELDS: FieldWords = {
+/** Models that have some of the fields of another one, as chosen columns, and say the same of them. */
+const PARTS: Readonly<Record<string, string>> = { MachineColumns: "Machine" };
+
+const OWN: FieldWords = {
   ...HARDWARE_FIELDS,
   ...RENTAL_FIELDS,
   ...TEMPLATE_FIELDS,
@@ -19,4 +18,19 @@ export const FIELDS: FieldWords = {
   ...DOCUMENT_FIELDS,
   ...SERVERLESS_FIELDS,
   ...PEOPLE_FIELDS,
+};
+
+/**
+ * Sentences of fields that have one meaning in all places, and of fields whose schema says none. A sentence that only
+ * one model needs stands with that model's schema or under `Model.field`.
+ */
+export const FIELDS: FieldWords = {
+  ...OWN,
+  ...Object.fromEntries(
+    Object.entries(PARTS).flatMap(([part, whole]) =>
+      Object.entries(OWN).flatMap(([name, words]) =>
+        name.startsWith(`${whole}.`) ? [[`${part}${name.slice(whole.length)}`, words] as const] : [],
+      ),
+    ),
+  ),
 };

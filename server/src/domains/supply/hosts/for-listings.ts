@@ -2,9 +2,12 @@
 export { listRollingMachines, rollListingEnds } from "./terms/listing-end-store.ts";
 export {
   cancelMaintenances,
+  cancelOneMaintenance,
+  findMaintenances,
   insertMaintenance,
   MAINTENANCE_CATEGORIES,
   type MaintenanceCategory,
+  type NewMaintenance,
 } from "./trust/maintenance-store.ts";
 export { listRestReasons } from "./starts/start-store.ts";
 export {

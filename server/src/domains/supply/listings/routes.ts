@@ -8,6 +8,8 @@ import { planDays } from "./rules/earnings.ts";
 import { earningsRoutes } from "./earnings/earnings-routes.ts";
 import { listingRoutes } from "./listing-routes.ts";
 import { machineErrorRoutes } from "./machine-error-routes.ts";
+import { maintenanceBatchRoutes } from "./maintenances/maintenance-routes.ts";
+import { machinePageRoutes } from "./pages/machine-page-routes.ts";
 import { showMachines } from "./machine-service.ts";
 import { readMachineIds, toMachineId } from "./own-machine.ts";
 import { audited, requestOf, SUCCESS, TAGS } from "./route-ports.ts";
@@ -45,7 +47,9 @@ export function hostingRoutes(scope: HttpScope, { encryption }: { readonly encry
   readingRoutes(scope, encryption);
   machineErrorRoutes(scope);
   listingRoutes(scope, encryption);
+  machinePageRoutes(scope, encryption);
   maintenanceRoutes(scope);
+  maintenanceBatchRoutes(scope);
   upkeepRoutes(scope);
   reportRoutes(scope);
   earningsRoute(scope);
@@ -131,7 +135,7 @@ function maintenanceRoutes(scope: HttpScope): void {
     },
     (request) =>
       change(request, { ...request.params, sdate: request.body.sdate }, async (tx) => {
-        const count = await scheduleMaintenance(tx, requestOf(request), request.body);
+        const { renterCount: count } = await scheduleMaintenance(tx, requestOf(request), request.body);
         return { ...SUCCESS, you_sent: `${count} ${count === 1 ? "notification" : "notifications"} sent` };
       }),
   );

@@ -76,7 +76,7 @@ export const JobResponse = Type.Object({
   you_sent: SaidJob,
 });
 
-const Category = Type.Enum(MAINTENANCE_CATEGORIES, { description: "Subject of the work on the machine" });
+export const Category = Type.Enum(MAINTENANCE_CATEGORIES, { description: "Subject of the work on the machine" });
 export const MaintenanceBody = Type.Object({
   sdate: Type.Union([Type.Number(), Type.String({ maxLength: 64 })]),
   duration: Type.Number(),
@@ -85,12 +85,15 @@ export const MaintenanceBody = Type.Object({
 });
 export const MaintenanceResponse = Type.Object({ success: Success, you_sent: Type.String() });
 export const MaintenanceRecord = model("Maintenance", {
+  id: Type.Integer({ description: "Id of the maintenance, by which it can be cancelled", examples: [31] }),
   machine_id: Type.Integer(),
   start_time: time("Beginning of the maintenance"),
   end_time: time("End of the maintenance"),
   duration_hours: Type.Number(),
   maintenance_category: Category,
   maintenance_reason: Type.String(),
+  created_at: time("Time of the announcement"),
+  cancelled_at: Type.Null({ description: "Always null: a maintenance that was cancelled is not listed" }),
 });
 export type MaintenanceRecord = Static<typeof MaintenanceRecord>;
 export const MaintenancesQuery = Type.Object({

@@ -1,7 +1,13 @@
 import { conflict, forbidden } from "../../../base/errors.ts";
-import type { MachineId, UserId } from "../../../base/ids.ts";
+import type { MachineId, MachineMaintenanceId, UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import { cancelMaintenances, insertMaintenance, listHosted, markMachineDeleted } from "../hosts/for-listings.ts";
+import {
+  cancelMaintenances,
+  insertMaintenance,
+  listHosted,
+  markMachineDeleted,
+  type NewMaintenance,
+} from "../hosts/for-listings.ts";
 import { listMaintenances, type Maintenance } from "../hosts/index.ts";
 import { destroyInstances, listMachineIdsOf, listRentals } from "../../rental/instances/index.ts";
 import { hasRentedOn, noteOnRentals, removeBackground } from "../../rental/instances/for-listings.ts";
@@ -12,20 +18,24 @@ import { planMaintenance, type MaintenanceRequest } from "./rules/maintenance.ts
 import { findOwnMachine, lockOwnMachine, noSuchMachine, toMachineId, type HostRequest } from "./own-machine.ts";
 import { countOtherReports, deleteDefaultJob, listReports, putReport, type Report } from "./store.ts";
 
-/** Announces a maintenance to all renters on the machine; returns their number. */
-export async function scheduleMaintenance(tx: Tx, request: HostRequest, said: MaintenanceRequest): Promise<number> {
+/** Announces a maintenance to all renters on the machine; returns its id and their number. */
+export async function scheduleMaintenance(
+  tx: Tx,
+  request: HostRequest,
+  said: MaintenanceRequest,
+): Promise<{ readonly maintenanceId: MachineMaintenanceId; readonly renterCount: number }> {
   const { id, hostId } = await lockOwnMachine(tx, request);
   const planned = planMaintenance(said, await listMaintenances(tx.db, [id], tx.now), tx.now);
-  await insertMaintenance(tx, { machineId: id, ...planned });
+  const maintenanceId = await insertMaintenance(tx, { machineId: id, ...planned });
   await noteOnRentals(tx, id, { actor: `user:${hostId}`, cause: "maintenance_scheduled" });
   const renters = await rentersOf(tx.db, id, hostId);
   await tellMaintenance(tx, { machineId: id, ...planned }, { hostId, renters });
-  return renters.size;
+  return { maintenanceId, renterCount: renters.size };
 }
 
 async function tellMaintenance(
   tx: Tx,
-  { machineId, startAt, endAt, reason }: Maintenance,
+  { machineId, startAt, endAt, reason }: NewMaintenance,
   { hostId, renters }: { readonly hostId: UserId; readonly renters: ReadonlySet<UserId> },
 ): Promise<void> {
   const window = `from ${textOf(startAt)} to ${textOf(endAt)} UTC`;

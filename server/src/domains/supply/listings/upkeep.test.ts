@@ -46,7 +46,8 @@ test("a maintenance is shown to host and renters, on their instances too, until 
     maintenance_category: "gpu",
     maintenance_reason: "new fan",
   };
-  const row = { machine_id: host.machineId, duration_hours: 1.5, ...window };
+  const announced = { created_at: nowS(world), cancelled_at: null };
+  const row = { id: 1, machine_id: host.machineId, duration_hours: 1.5, ...window, ...announced };
   const mine = `?machine_ids=[${host.machineId}]&owner=me`;
   for (const [who, query] of [
     [owner, ""],

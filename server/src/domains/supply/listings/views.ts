@@ -163,14 +163,17 @@ export function viewJob(job: Omit<DefaultJob, "machineId">): SaidJob {
 }
 
 export function viewMaintenance(maintenance: Maintenance): MaintenanceRecord {
-  const { machineId, startAt, endAt, category, reason } = maintenance;
+  const { id, machineId, startAt, endAt, category, reason, createdAt } = maintenance;
   return {
+    id,
     machine_id: machineId,
     start_time: epochSeconds(startAt),
     end_time: epochSeconds(endAt),
     duration_hours: (endAt.getTime() - startAt.getTime()) / HOUR_MS,
     maintenance_category: category,
     maintenance_reason: reason,
+    created_at: epochSeconds(createdAt),
+    cancelled_at: null,
   };
 }
 

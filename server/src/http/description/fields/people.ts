@@ -266,6 +266,13 @@ export const PEOPLE_FIELDS: FieldWords = {
     "Length of the listing, instead of `end_date`: `3 days`, `2 weeks`, `1 month`, `1 year`, or seconds; the end moves on every day",
     "1 month",
   ],
+  "MachineScheduleMaintenancesRequest.sdate": [
+    "Beginning, within a year from now: seconds since the epoch, as a number or as text, or an ISO 8601 date and time",
+    START,
+    { anyOf: [{ type: "number" }, { type: "string" }] },
+  ],
+  "MachineScheduleMaintenancesResponse.results": ["The outcome for each machine, in the order of the request"],
+  "MachineCancelMaintenancesResponse.results": ["The outcome for each maintenance, in the order of the request"],
   "MachineScheduleMaintenanceRequest.sdate": [
     "Beginning: seconds since the epoch, as a number or as text, or an ISO 8601 date and time",
     "2026-03-01T12:00:00Z",

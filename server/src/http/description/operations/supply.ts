@@ -65,6 +65,28 @@ export const SUPPLY_OPERATIONS: OperationWords = {
       "Reports a problem of a machine on which the caller rents or rented; the host does not see who it was. 404 `no_such_machine`, 409 `too_many_reports`.",
     request: { problem: "slow disk", message: "Reads are slower than 100 MB/s." },
   },
+  "api.machine.page": {
+    description:
+      "Returns the caller's machines page by page, with filters, order and chosen columns. 400 `invalid_args` naming the parameter, 400 `invalid_token`.",
+  },
+  "api.machine.find_maintenances": {
+    description:
+      "Returns maintenances that are not over of these machines, as far as the caller hosts or rents on them. 400 `invalid_args` without machines.",
+    request: { machine_ids: [12, 13] },
+  },
+  "api.machine.cancel_one_maintenance": {
+    description:
+      "Cancels one maintenance of an own machine and tells its renters. 400 `invalid_args` when there is none, or it is over or cancelled.",
+  },
+  "api.machine.schedule_maintenances": {
+    description:
+      "Announces a maintenance of up to 100 own machines at once; `results` say of each machine how many renters were told, or why not. 400 `invalid_args` with `results` when no machine got it, 422 `unprocessable` for a time that cannot be read, is past, or lies beyond a year.",
+    request: { machine_ids: [12, 13], sdate: 1_767_225_600, duration: 2, maintenance_category: "power" },
+  },
+  "api.machine.cancel_maintenances": {
+    description:
+      "Cancels up to 100 maintenances of own machines; `results` say of each what happened. 400 `invalid_args` with `results` when none was cancelled.",
+  },
   "api.machine.errors": {
     description:
       "Returns the caller's machines that are out of rotation, at most 500, each with the reason. A machine that is only offline is not among them.",

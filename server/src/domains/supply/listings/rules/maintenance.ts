@@ -1,7 +1,7 @@
 import { invalid, unprocessable } from "../../../../base/errors.ts";
 import { parseMoment } from "../../../../base/moment.ts";
 import type { Maintenance } from "../../hosts/index.ts";
-import type { MaintenanceCategory } from "../../hosts/for-listings.ts";
+import type { MaintenanceCategory, NewMaintenance } from "../../hosts/for-listings.ts";
 
 /** A host's announcement of a maintenance. */
 export type MaintenanceRequest = {
@@ -13,7 +13,7 @@ export type MaintenanceRequest = {
   readonly maintenance_category?: MaintenanceCategory;
 };
 
-type Window = Omit<Maintenance, "machineId">;
+type Window = Omit<NewMaintenance, "machineId">;
 
 const HOUR_MS = 3_600_000;
 const HOURS_MAX = 720;
