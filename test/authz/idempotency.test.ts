@@ -9,6 +9,8 @@ import { makeWorld, type Target, type World } from "./world.ts";
 /** Operations that look something up, with the question in the body of a POST or PUT. */
 const SEARCHES: ReadonlySet<string> = new Set([
   "POST /api/v0/bundles/",
+  "PUT /api/v0/bundles/{id}/",
+  "PUT /api/v0/bundles_bid_price/{id}/",
   "PUT /api/v0/search/asks/",
   "PUT /api/v0/search/clusters/",
   "POST /api/v0/volumes/search/",

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import type { Hello, MachineFacts } from "../../../protocol/index.ts";
+import type { GpuFacts, Hello, MachineFacts } from "../../../protocol/index.ts";
 import { asId, type InstanceId, type MachineId, type UserId } from "../../../server/src/base/ids.ts";
 import type { Tx } from "../../../server/src/db/transaction.ts";
 import { registerMachine } from "../../../server/src/domains/supply/hosts/index.ts";
@@ -35,8 +35,13 @@ export const FACTS: MachineFacts = {
   cuda_max_good: 12.8,
 };
 
-/** A connected, listed, verified machine of this host, without GPUs: its four cores are what it rents out. */
-export async function aMachine(tx: Tx, hostId: UserId, facts: Partial<MachineFacts> = {}): Promise<MachineId> {
+/** A connected, listed, verified machine of this host. Without GPUs its four cores are what it rents out. */
+export async function aMachine(
+  tx: Tx,
+  hostId: UserId,
+  facts: Partial<MachineFacts> = {},
+  gpus: readonly GpuFacts[] = [],
+): Promise<MachineId> {
   const credential = { userId: hostId, name: randomUUID(), tokenSha256: Buffer.from(randomUUID()), isTrusted: true };
   const id = await insertCredential(tx, credential);
   const hello: Hello = {
@@ -49,7 +54,7 @@ export async function aMachine(tx: Tx, hostId: UserId, facts: Partial<MachineFac
     session_proof: "",
     engine: { kind: "simulated", version: "1" },
     machine: { ...FACTS, ...facts },
-    gpus: [],
+    gpus: [...gpus],
   };
   return (await registerMachine(tx, { id, userId: hostId, isTrusted: true }, hello)).machineId;
 }

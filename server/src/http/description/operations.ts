@@ -86,6 +86,9 @@ const ID_OF: Readonly<Record<string, Words>> = {
 };
 const ID_IN: Readonly<Record<string, Words>> = {
   "api.instance.create": ["Id of the offer", 481],
+  "api.offer.gpu_type": ["Name of the GPU; `_` stands for a blank", "RTX_4090"],
+  "api.offer.suggest_bid": ["Id of the bundle, `bundle_id` of its offers", 80_214_553],
+  "api.offer.update_bundle": ["Id of the bundle, `bundle_id` of its offers", 80_214_553],
   "api.admin.flag.clear": ["Id of the flag", 8],
   "api.admin.lift_freeze": ["Id of the freeze", 2],
   "api.admin.machine.verify": ["Id of the machine", 12],
@@ -93,6 +96,7 @@ const ID_IN: Readonly<Record<string, Words>> = {
   "api.admin.release_payouts": ["Id of the hold", 6],
 };
 const PATH_WORDS: Readonly<Record<string, Words>> = {
+  hash_id: ["Hash of the template", "4e17788f74f075dd9aab7d0d4427968f"],
   key_id: ["Id of the SSH key", 3],
   name: ["Name or identifier of the role; to change one, its id", "trainer"],
   number: ["Number of the document", "2026-000007"],

@@ -211,6 +211,51 @@ test("searching offers", async (t) => {
     });
   });
 
+  await t.test("a GPU is found by its name, with blanks or without, and an unknown name is 404", async () => {
+    const expected = { canonical_name: "RTX 4090", gpu_ram_mb: 24_576 };
+    for (const name of ["RTX_4090", "RTX%204090"]) {
+      const { status, body } = await world.call({ url: `/api/v0/gpu_types/${name}/` });
+      assert.deepEqual([status, body], [200, expected]);
+    }
+    const { status, body } = await world.call({ url: "/api/v0/gpu_types/7/" });
+    assert.deepEqual([status, body.error, body.field], [404, "no_such_gpu_type", "id"]);
+  });
+
+  await t.test("a search of asks by GET finds what a query of bundles finds, and needs a key", async () => {
+    const query = new URLSearchParams({ q: "num_gpus=4", select_cols: '["id", "num_gpus"]' }).toString();
+    const { body: expected } = await world.call({ url: `/api/v0/bundles/?${query}` });
+    const { status, body } = await world.call({ url: `/api/v0/search/asks/?${query}`, secret: user.secret });
+    assert.deepEqual([status, body], [200, expected]);
+    assert.deepEqual([body.offers.length, body.offers[0].num_gpus], [1, 4]);
+    assert.equal((await world.call({ url: `/api/v0/search/asks/?${query}` })).status, 401);
+  });
+
+  await t.test("the suggested bid of a bundle is its lowest bid that runs, as a bare number", async () => {
+    const [offer] = await find({ num_gpus: { eq: 4 } });
+    const ask = (path: string, id: unknown, body: unknown = {}) =>
+      world.call({ method: "PUT", url: `/api/v0/${path}/${String(id)}/`, body });
+    const wishes = { price: 0.01, max_start: 60, min_duration: 3600 };
+    for (const body of [{}, wishes, { price: null }]) {
+      const answer = await ask("bundles_bid_price", offer?.["bundle_id"], body);
+      assert.deepEqual([answer.status, answer.body], [200, 0.6], answer.text);
+    }
+    assert.deepEqual((await ask("bundles", offer?.["bundle_id"])).body, {});
+    for (const path of ["bundles_bid_price", "bundles"]) {
+      for (const [id, body] of [
+        [7, {}],
+        ["x", {}],
+        [offer?.["bundle_id"], { min_duration: 1e12 }],
+      ] as const) {
+        const answer = await ask(path, id, body);
+        assert.deepEqual([answer.status, answer.body.error], [404, "no_such_ask"], answer.text);
+      }
+      for (const field of ["price", "max_start", "min_duration"]) {
+        const answer = await ask(path, offer?.["bundle_id"], { [field]: -1 });
+        assert.deepEqual([answer.status, answer.body.field], [400, field], answer.text);
+      }
+    }
+  });
+
   await t.test("refuses thousands of conditions and lists without end, and goes on answering", async () => {
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, number) => [`field_${number}`, { eq: 1 }]));
     const nested = JSON.parse(`${'{"eq":'.repeat(40)}1${"}".repeat(40)}`);

@@ -1,14 +1,25 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { invalid } from "../../../base/errors.ts";
+import { invalid, notFound } from "../../../base/errors.ts";
 import { readJson, shown } from "../../../base/filters/json-input.ts";
 import type { MachineId, UserId } from "../../../base/ids.ts";
 import type { HttpScope } from "../../../http/server.ts";
 import { listGpuNames, listGpuTypes } from "./search/rules/gpu-types.ts";
 import type { OfferTable } from "./offer-table.ts";
-import { ChosenOffersBody, GpuTypesBody, NestedSearchBody, OffersBody, SearchBody, SearchQuery } from "./schema.ts";
+import {
+  BidBody,
+  BundleParams,
+  ChosenOffersBody,
+  GpuType,
+  GpuTypeParams,
+  GpuTypesBody,
+  NestedSearchBody,
+  OffersBody,
+  SearchBody,
+  SearchQuery,
+} from "./schema.ts";
 import { LIMIT_MAX } from "./search/rules/search-request.ts";
-import { searchText } from "./search/rules/search.ts";
+import { searchOffers, searchText } from "./search/rules/search.ts";
 
 export type MarketPorts = {
   readonly offers: OfferTable;
@@ -42,22 +53,27 @@ export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: Mar
     },
     (request, reply) => answer(request, reply, request.body as Record<string, unknown>),
   );
-  app.get(
-    "/api/v0/bundles/",
-    {
-      config: { access: { operation: "api.offer.query", permission: "optional" } },
-      schema: {
-        summary: "Search offers by a query text or JSON",
-        querystring: SearchQuery,
-        response: { 200: ChosenOffersBody },
+  for (const [path, access] of [
+    ["/api/v0/bundles/", { operation: "api.offer.query", permission: "optional" }],
+    ["/api/v0/search/asks/", { operation: "api.offer.query_asks", permission: "misc" }],
+  ] as const) {
+    app.get(
+      path,
+      {
+        config: { access },
+        schema: {
+          summary: "Search offers by a query text or JSON",
+          querystring: SearchQuery,
+          response: { 200: ChosenOffersBody },
+        },
       },
-    },
-    (request, reply) => {
-      const { q, select_cols: columns } = request.query;
-      const options = { chosen: readColumns(columns), limitDefault: LIMIT_MAX };
-      return answer(request, reply, { q: q ?? "" }, options);
-    },
-  );
+      (request, reply) => {
+        const { q, select_cols: columns } = request.query;
+        const options = { chosen: readColumns(columns), limitDefault: LIMIT_MAX };
+        return answer(request, reply, { q: q ?? "" }, options);
+      },
+    );
+  }
   app.put(
     "/api/v0/search/asks/",
     {
@@ -74,6 +90,7 @@ export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: Mar
     },
   );
   gpuRoutes(scope, offers);
+  bundleRoutes(scope, offers);
 }
 
 /**
@@ -106,8 +123,74 @@ function gpuRoutes({ app }: HttpScope, offers: OfferTable): void {
       config: { access: { operation: "api.offer.gpu_types", permission: "public" } },
       schema: { summary: "GPUs on the market and their memory", response: { 200: GpuTypesBody } },
     },
-    async () => ({
-      gpu_types: listGpuTypes(offers.index).map(({ name, ramMb }) => ({ canonical_name: name, gpu_ram_mb: ramMb })),
-    }),
+    async () => ({ gpu_types: viewGpuTypes(offers) }),
+  );
+  app.get(
+    "/api/v0/gpu_types/:id/",
+    {
+      config: { access: { operation: "api.offer.gpu_type", permission: "public" } },
+      schema: { summary: "A GPU on the market and its memory", params: GpuTypeParams, response: { 200: GpuType } },
+    },
+    async ({ params: { id } }) => {
+      const name = id.replaceAll("_", " ");
+      const found = viewGpuTypes(offers).find(({ canonical_name: one }) => one.replaceAll("_", " ") === name);
+      if (found !== undefined) return found;
+      const message = `No GPU on the market is named ${shown(id)}. GET /api/v0/gpu_types/ lists their names.`;
+      throw notFound("no_such_gpu_type", message, { extra: { field: "id" } });
+    },
+  );
+}
+
+function viewGpuTypes({ index }: OfferTable) {
+  return listGpuTypes(index).map(({ name, ramMb }) => ({ canonical_name: name, gpu_ram_mb: ramMb }));
+}
+
+/** Questions about a bundle. They change nothing, so that an Idempotency-Key has nothing to keep. */
+function bundleRoutes({ app, clock }: HttpScope, offers: OfferTable): void {
+  const lowestBid = (text: string, minSeconds = 0): number => {
+    const id = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+    const query = {
+      bundle_id: { eq: id },
+      duration: { gte: minSeconds },
+      type: "bid",
+      allocated_storage: 0,
+      disable_bundling: true,
+      order: [["min_bid", "asc"]],
+      limit: 1,
+    };
+    const caller = { now: clock.now(), rentedMachines: NO_MACHINES };
+    const [best] = id === undefined ? [] : searchOffers(offers.index, query, caller);
+    if (best !== undefined) return best.min_bid;
+    const message = `No offer of bundle ${shown(text)} is on the market. Search again: a bundle ends with its offers.`;
+    throw notFound("no_such_ask", message, { extra: { field: "id" } });
+  };
+  app.put(
+    "/api/v0/bundles_bid_price/:id/",
+    {
+      config: { access: { operation: "api.offer.suggest_bid", permission: "optional" } },
+      schema: {
+        summary: "Suggest a bid for a bundle",
+        params: BundleParams,
+        body: BidBody,
+        response: { 200: Type.Number({ examples: [0.21] }) },
+      },
+    },
+    async ({ params, body }) => lowestBid(params.id, body.min_duration),
+  );
+  app.put(
+    "/api/v0/bundles/:id/",
+    {
+      config: { access: { operation: "api.offer.update_bundle", permission: "optional" } },
+      schema: {
+        summary: "Ask about a bundle: switched off",
+        params: BundleParams,
+        body: BidBody,
+        response: { 200: Type.Object({}, { examples: [{}] }) },
+      },
+    },
+    async ({ params, body }) => {
+      lowestBid(params.id, body.min_duration);
+      return {};
+    },
   );
 }

@@ -132,9 +132,24 @@ export const ChosenOffersBody = Type.Object({
   offers: Type.Array(Type.Object({}, { additionalProperties: true })),
 });
 
-export const GpuTypesBody = Type.Object({
-  gpu_types: Type.Array(model("GpuType", { canonical_name: Type.String(), gpu_ram_mb: Type.Integer() })),
-});
+export const GpuType = model("GpuType", { canonical_name: Type.String(), gpu_ram_mb: Type.Integer() });
+export const GpuTypesBody = Type.Object({ gpu_types: Type.Array(GpuType) });
+export const GpuTypeParams = Type.Object({ id: Type.String({ maxLength: 200 }) });
+
+/** A bundle's id is a number that may be greater than other ids. */
+export const BundleParams = Type.Object({ id: Type.String({ maxLength: 20 }) });
+
+const wish = (description: string, example: number) =>
+  Type.Optional(Type.Number({ minimum: 0, description, examples: [example] }));
+
+export const BidBody = Type.Object(
+  {
+    price: wish("Dollars an hour that the caller would pay; without effect: the answer is what a bid must reach", 0.2),
+    max_start: wish("Seconds from now until the latest start; without effect: offers start at once", 3600),
+    min_duration: wish("Seconds that the rental must be able to last", 86_400),
+  },
+  { additionalProperties: true },
+);
 
 const Unchecked = Type.Optional(Type.Unknown());
 
