@@ -2431,6 +2431,15 @@ CREATE INDEX templates_clear_content ON public.templates USING btree (id) WHERE 
 CREATE UNIQUE INDEX templates_creator_hash ON public.templates USING btree (creator_id, hash_id) WHERE (deleted_at IS NULL);
 CREATE INDEX templates_public ON public.templates USING btree (id) WHERE ((deleted_at IS NULL) AND (NOT is_private));
 
+create table user_templates (
+  user_id integer not null,
+  template_id integer not null,
+  added_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  constraint user_templates_pkey PRIMARY KEY (user_id, template_id),
+  constraint user_templates_check CHECK (((added_at IS NOT NULL) OR (last_used_at IS NOT NULL)))
+);
+
 create table users (
   id integer generated always as identity,
   email text not null,
@@ -2739,6 +2748,8 @@ alter table teams add constraint teams_founding_key_id_fkey FOREIGN KEY (foundin
 alter table teams add constraint teams_id_fkey FOREIGN KEY (id) REFERENCES users(id);
 alter table template_versions add constraint template_versions_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
 alter table templates add constraint templates_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id);
+alter table user_templates add constraint user_templates_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
+alter table user_templates add constraint user_templates_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table users add constraint users_freeze_id_fkey FOREIGN KEY (freeze_id) REFERENCES account_freezes(id);
 alter table users add constraint users_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES users(id);
 alter table volume_attachments add constraint volume_attachments_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);

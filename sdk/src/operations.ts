@@ -345,8 +345,6 @@ export type ApiKey = {
   readonly team_id: number | null;
   readonly team_name: string | null;
   readonly name: string;
-  readonly key: null;
-  readonly key_type: "api";
   readonly key_prefix: string;
   readonly permissions: false | Readonly<Record<string, unknown>>;
   readonly key_params: string;
@@ -361,7 +359,6 @@ export type ApikeyCreateRequest = {
 };
 
 export type ApikeyCreateResponse = {
-  readonly success: true;
   readonly id: number;
   readonly key: string;
   readonly permissions: false | Readonly<Record<string, unknown>>;
@@ -438,48 +435,6 @@ export type BackgroundLoops = {
   readonly [key: string]: unknown;
 };
 
-export type BackupFile = {
-  readonly name: string;
-  readonly size: number | null;
-  readonly url: string;
-};
-
-export type BackupFilesResponse = {
-  readonly authorization_token: string;
-  readonly expires_in_sec: number;
-  readonly truncated: boolean;
-  readonly files: readonly BackupFile[];
-};
-
-export type BackupListResponse = {
-  readonly success: true;
-  readonly backups: readonly InstanceBackup[];
-};
-
-export type Benchmark = {
-  readonly id?: number;
-  readonly contract_id?: number | null;
-  readonly machine_id?: number;
-  readonly gpu_name?: string | null;
-  readonly num_gpus?: number;
-  readonly image?: string | null;
-  readonly launch_args?: string | null;
-  readonly template_id?: number | null;
-  readonly template_hash?: string | null;
-  readonly type?: "perf" | "upload" | "download" | "cpu" | "disk";
-  readonly value?: number;
-  readonly measured_by?: "server" | "worker" | "agent";
-  readonly dph_base?: number | null;
-  readonly last_update?: number;
-};
-
-export type BenchmarkSearchResponse = {
-  readonly success: true;
-  readonly benchmarks_found: number;
-  readonly next_token: string | null;
-  readonly benchmarks: readonly Benchmark[];
-};
-
 export type BillingCardsResponse = {
   readonly success: true;
   readonly payment_methods: readonly Card[];
@@ -489,12 +444,6 @@ export type BillingChangeAutobillRequest = {
   readonly enabled?: boolean;
   readonly threshold?: number;
   readonly amount?: number;
-};
-
-export type BillingChargesChartResponse = {
-  readonly success: true;
-  readonly chart: readonly ChargesChartDay[];
-  readonly total: ChargesChartTotal;
 };
 
 export type BillingChargesResponse = {
@@ -693,33 +642,6 @@ export type ChargeMetadata = {
   readonly quantity?: number;
   readonly unit?: string;
   readonly unpaid?: string;
-};
-
-export type ChargesChartDay = {
-  readonly day: number;
-  readonly start: number;
-  readonly end: number;
-  readonly instance: number;
-  readonly serverless: number;
-  readonly volume: number;
-  readonly gpu: number;
-  readonly disk: number;
-  readonly bwd: number;
-  readonly bwu: number;
-  readonly amount: number;
-  readonly amount_exact: string;
-};
-
-export type ChargesChartTotal = {
-  readonly instance: number;
-  readonly serverless: number;
-  readonly volume: number;
-  readonly gpu: number;
-  readonly disk: number;
-  readonly bwd: number;
-  readonly bwu: number;
-  readonly amount: number;
-  readonly amount_exact: string;
 };
 
 export type ChatCompletionRequest = {
@@ -1121,46 +1043,6 @@ export type Earnings = {
   readonly granted_after_days: number | null;
 };
 
-export type EarningsChartDay = {
-  readonly day: number;
-  readonly gpu_earn: number;
-  readonly sto_earn: number;
-  readonly bwu_earn: number;
-  readonly bwd_earn: number;
-  readonly sla_earn: number;
-  readonly referral_earn: number;
-  readonly referral_count: number;
-  readonly total_earn: number;
-};
-
-export type EarningsChartResponse = {
-  readonly success: true;
-  readonly chart: readonly EarningsChartDay[];
-  readonly total: EarningsSums;
-};
-
-export type EarningsData = {
-  readonly success: true;
-  readonly machine_earnings: EarningsDataMachineEarning;
-  readonly referral_earnings: readonly ReferralEarnings[];
-  readonly referral_count: readonly ReferralCount[];
-};
-
-export type EarningsDataMachineEarning = {
-  readonly summary: EarningsReportSummary;
-  readonly per_machine: readonly MachineEarnings[];
-  readonly per_day: readonly DayEarnings[];
-};
-
-export type EarningsPage = {
-  readonly success: true;
-  readonly total_rows: number;
-  readonly rows_found: number;
-  readonly rows: readonly EarningsRow[];
-  readonly next_token: string | null;
-  readonly total: EarningsSums;
-};
-
 export type EarningsReport = {
   readonly summary: EarningsReportSummary;
   readonly username: string;
@@ -1189,55 +1071,6 @@ export type EarningsReportSummary = {
   readonly total_stor: number;
   readonly total_bwu: number;
   readonly total_bwd: number;
-};
-
-export type EarningsRow = {
-  readonly day?: number;
-  readonly machine_id?: number | null;
-  readonly gpu_earn: number;
-  readonly sto_earn: number;
-  readonly bwu_earn: number;
-  readonly bwd_earn: number;
-  readonly sla_earn: number;
-  readonly referral_earn: number;
-  readonly referral_count: number;
-  readonly total_earn: number;
-};
-
-export type EarningsShowResponse = {
-  readonly referral_count: number;
-  readonly referral_credits: number;
-  readonly machine_earnings?: number;
-  readonly sla_earnings?: number;
-  readonly sla_collateral?: number;
-};
-
-export type EarningsSummary = {
-  readonly gpu_earn: number;
-  readonly sto_earn: number;
-  readonly bwu_earn: number;
-  readonly bwd_earn: number;
-  readonly sla_earn: number;
-  readonly referral_earn: number;
-  readonly referral_count: number;
-  readonly total_earn: number;
-  readonly reliability: number | null;
-};
-
-export type EarningsSummaryResponse = {
-  readonly success: true;
-  readonly summary: EarningsSummary;
-};
-
-export type EarningsSums = {
-  readonly gpu_earn: number;
-  readonly sto_earn: number;
-  readonly bwu_earn: number;
-  readonly bwd_earn: number;
-  readonly sla_earn: number;
-  readonly referral_earn: number;
-  readonly referral_count: number;
-  readonly total_earn: number;
 };
 
 export type Endpoint = {
@@ -1704,10 +1537,6 @@ export type Instance = {
   readonly actions: InstanceAction;
 };
 
-export type InstanceAcceptOwnPriceIncreaseRequest = {
-  readonly pending_price_increase_id?: number;
-};
-
 export type InstanceAction = {
   readonly start: AllowedAction;
   readonly stop: AllowedAction;
@@ -1718,16 +1547,6 @@ export type InstanceAction = {
 
 export type InstanceAttachSshKeyRequest = {
   readonly ssh_key?: string | number;
-};
-
-export type InstanceBackup = {
-  readonly id: number;
-  readonly contract_id: number;
-  readonly type: string | null;
-  readonly machine_id: number;
-  readonly status: "pending" | "success" | "error";
-  readonly created_at: number | null;
-  readonly info: string | null;
 };
 
 export type InstanceChange = {
@@ -2291,19 +2110,6 @@ export type MachineCancelMaintenanceResponse = {
   readonly msg: string;
 };
 
-export type MachineCancelMaintenancesRequest = {
-  readonly maintenance_ids: readonly number[];
-};
-
-export type MachineCancelMaintenancesResponse = {
-  readonly success: boolean;
-  readonly results: readonly MaintenanceCancelResult[];
-};
-
-export type MachineCancelOneMaintenanceRequest = {
-  readonly maintenance_id: number;
-};
-
 export type MachineChange = {
   readonly success: true;
   readonly machine_id: number;
@@ -2317,67 +2123,6 @@ export type MachineCleanupResponse = {
   readonly user_id: number;
   readonly num_deleted: number;
   readonly msg: string;
-};
-
-export type MachineColumns = {
-  readonly id?: number;
-  readonly machine_id?: number;
-  readonly hostname?: string | null;
-  readonly is_simulated?: boolean;
-  readonly num_gpus?: number;
-  readonly gpu_name?: string;
-  readonly gpu_ram?: number;
-  readonly total_flops?: number;
-  readonly cpu_cores?: number;
-  readonly cpu_name?: string;
-  readonly cpu_ram?: number;
-  readonly disk_space?: number;
-  readonly avail_disk_space?: number;
-  readonly driver_version?: string;
-  readonly cuda_max_good?: number;
-  readonly inet_up?: number;
-  readonly inet_down?: number;
-  readonly public_ipaddr?: string;
-  readonly geolocation?: string;
-  readonly verification?: string;
-  readonly hosting_type?: number;
-  readonly reliability2?: number;
-  readonly listed?: boolean;
-  readonly rentable?: boolean;
-  readonly listed_gpu_cost?: number;
-  readonly min_bid_price?: number;
-  readonly listed_storage_cost?: number;
-  readonly listed_volume_cost?: number | null;
-  readonly listed_inet_up_cost?: number;
-  readonly listed_inet_down_cost?: number;
-  readonly credit_discount_max?: number;
-  readonly min_chunk?: number;
-  readonly end_date?: number;
-  readonly duration?: number | null;
-  readonly volume_offer?: MachineVolumeListing | null;
-  readonly is_online?: boolean;
-  readonly timeout?: number;
-  readonly online_since?: number | null;
-  readonly last_seen?: number;
-  readonly gpu_occupancy?: string;
-  readonly rented_devices?: number;
-  readonly num_renters?: number;
-  readonly current_rentals_running?: number;
-  readonly current_rentals_running_on_demand?: number;
-  readonly current_rentals_on_demand?: number;
-  readonly current_rentals_reserved?: number;
-  readonly current_rentals_interruptible?: number;
-  readonly current_rentals_resident?: number;
-  readonly client_end_date?: number | null;
-  readonly earn_hour?: number;
-  readonly earn_day?: number;
-  readonly earn_month?: number;
-  readonly num_reports?: number;
-  readonly gpu_problems?: readonly string[];
-  readonly error_description?: string | null;
-  readonly rests_until?: number | null;
-  readonly default_job?: DefaultJob | null;
-  readonly maintenance?: readonly Maintenance[];
 };
 
 export type MachineCreateAsksRequest = {
@@ -2448,21 +2193,8 @@ export type MachineErrorCountResponse = {
   readonly count: number;
 };
 
-export type MachineFindMaintenancesRequest = {
-  readonly machine_ids: readonly number[] | number | string;
-  readonly ctime?: number;
-};
-
 export type MachineListResponse = {
   readonly machines: readonly Machine[];
-};
-
-export type MachinePageResponse = {
-  readonly success: true;
-  readonly total_machines: number;
-  readonly machines_found: number;
-  readonly machines: readonly MachineColumns[];
-  readonly next_token: string | null;
 };
 
 export type MachineReliability = {
@@ -2497,19 +2229,6 @@ export type MachineScheduleMaintenanceRequest = {
 export type MachineScheduleMaintenanceResponse = {
   readonly success: true;
   readonly you_sent: string;
-};
-
-export type MachineScheduleMaintenancesRequest = {
-  readonly machine_ids: readonly number[];
-  readonly sdate?: number | string;
-  readonly duration?: number;
-  readonly maintenance_reason?: string;
-  readonly maintenance_category?: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
-};
-
-export type MachineScheduleMaintenancesResponse = {
-  readonly success: boolean;
-  readonly results: readonly MaintenanceBatchResult[];
 };
 
 export type MachineSetMinBidRequest = {
@@ -2556,30 +2275,12 @@ export type MachineVolumeListing = {
 };
 
 export type Maintenance = {
-  readonly id: number;
   readonly machine_id: number;
   readonly start_time: number;
   readonly end_time: number;
   readonly duration_hours: number;
   readonly maintenance_category: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
   readonly maintenance_reason: string;
-  readonly created_at: number;
-  readonly cancelled_at: null;
-};
-
-export type MaintenanceBatchResult = {
-  readonly success: boolean;
-  readonly machine_id: number;
-  readonly maintenance_id?: number;
-  readonly notifications_sent?: number;
-  readonly error?: string;
-  readonly msg?: string;
-};
-
-export type MaintenanceCancelResult = {
-  readonly success: boolean;
-  readonly maintenance_id: number;
-  readonly msg: string;
 };
 
 export type MemberRole = {
@@ -2911,6 +2612,10 @@ export type OfferGpuTypesResponse = {
   readonly gpu_types: readonly GpuType[];
 };
 
+export type OfferQueryAsksResponse = {
+  readonly offers: readonly Readonly<Record<string, unknown>>[];
+};
+
 export type OfferQueryResponse = {
   readonly offers: readonly Readonly<Record<string, unknown>>[];
 };
@@ -2934,6 +2639,20 @@ export type OfferSearchAsksRequest = {
 
 export type OfferSearchAsksResponse = {
   readonly offers: readonly Readonly<Record<string, unknown>>[];
+};
+
+export type OfferSuggestBidRequest = {
+  readonly price?: number;
+  readonly max_start?: number;
+  readonly min_duration?: number;
+  readonly [key: string]: unknown;
+};
+
+export type OfferUpdateBundleRequest = {
+  readonly price?: number;
+  readonly max_start?: number;
+  readonly min_duration?: number;
+  readonly [key: string]: unknown;
 };
 
 export type Offers = {
@@ -3076,16 +2795,6 @@ export type Receipt = {
   readonly transfer_id: string;
 };
 
-export type ReferralCount = {
-  readonly day: number;
-  readonly referral_count: number;
-};
-
-export type ReferralEarnings = {
-  readonly day: number;
-  readonly earn_referral: number;
-};
-
 export type RefusedOffer = {
   readonly success: false;
   readonly ask_id: number;
@@ -3151,11 +2860,8 @@ export type RentalForecastReason = {
 };
 
 export type RouteRequestRequest = {
-  readonly endpoint?: string;
-  readonly endpoint_id?: number;
+  readonly endpoint: string;
   readonly cost: number;
-  readonly latency?: number;
-  readonly guid?: number;
   readonly api_key?: string;
   readonly request_idx?: number;
   readonly replay_timeout?: number;
@@ -3372,6 +3078,37 @@ export type StoredSshKey = {
   readonly key: SshKey;
 };
 
+export type StoredTemplate = {
+  readonly id?: number | string;
+  readonly hash_id?: string;
+  readonly name?: string;
+  readonly image?: string;
+  readonly tag?: string;
+  readonly desc?: string;
+  readonly readme?: string;
+  readonly readme_visible?: boolean;
+  readonly env?: string;
+  readonly onstart?: string;
+  readonly runtype?: string;
+  readonly args_str?: string;
+  readonly ssh_direct?: boolean;
+  readonly use_ssh?: boolean;
+  readonly jup_direct?: boolean;
+  readonly jupyter_dir?: string;
+  readonly use_jupyter_lab?: boolean;
+  readonly docker_login_repo?: string;
+  readonly docker_login_user?: string;
+  readonly docker_login_pass?: string;
+  readonly href?: string;
+  readonly repo?: string;
+  readonly extra_filters?: Readonly<Record<string, unknown>>;
+  readonly recommended_disk_space?: number | string;
+  readonly private?: boolean;
+  readonly volume_info?: unknown;
+  readonly traffic_limit?: number;
+  readonly [key: string]: unknown;
+};
+
 export type Subaccount = {
   readonly id: number;
   readonly parent_id: number;
@@ -3458,10 +3195,6 @@ export type TeamDeleteResponse = {
   readonly pkey_id: number | null;
 };
 
-export type TeamDeleteRoleRequest = {
-  readonly role_id?: number;
-};
-
 export type TeamInviteRequest = {
   readonly email?: string;
   readonly role?: string;
@@ -3490,7 +3223,7 @@ export type TeamMember = {
 export type TeamRole = {
   readonly id: number;
   readonly name: string;
-  readonly identifier: string | null;
+  readonly identifier: string;
   readonly permissions: Readonly<Record<string, unknown>>;
 };
 
@@ -3553,6 +3286,22 @@ export type Template = {
   readonly created_at?: number;
   readonly count_created?: number;
   readonly recent_create_date?: number | null;
+  readonly user_template_id?: number;
+  readonly last_used_at?: number;
+};
+
+export type TemplateAddRequest = {
+  readonly template_id: number | string;
+  readonly [key: string]: unknown;
+};
+
+export type TemplateChoicesResponse = {
+  readonly success: true;
+  readonly templates: readonly Template[];
+  readonly referral_templates: readonly Template[];
+  readonly popular: readonly Template[];
+  readonly recommended: readonly Template[];
+  readonly autoscaler: readonly Template[];
 };
 
 export type TemplateCreateRequest = {
@@ -3617,14 +3366,59 @@ export type TemplateEditRequest = {
   readonly traffic_limit?: number;
 };
 
+export type TemplateForWorkersResponse = {
+  readonly success: true;
+  readonly autoscaler: readonly Template[];
+  readonly recommended: readonly Template[];
+};
+
+export type TemplateLibraryResponse = {
+  readonly success: true;
+  readonly templates: readonly Template[];
+};
+
+export type TemplatePageResponse = {
+  readonly success: boolean;
+  readonly msg?: string;
+  readonly templates_found: number;
+  readonly templates: readonly Template[];
+  readonly next_token: string | null;
+};
+
 export type TemplateParamsResponse = {
   readonly success: true;
   readonly limits: Readonly<Record<string, number>>;
 };
 
+export type TemplateRecentResponse = {
+  readonly success: true;
+  readonly templates_found: number;
+  readonly templates: readonly Template[];
+  readonly page_size: number;
+  readonly last_page_template_id: number | null;
+  readonly last_page_last_used_at: number | null;
+};
+
+export type TemplateRemoveRequest = {
+  readonly template_id: number | string;
+  readonly [key: string]: unknown;
+};
+
 export type TemplateSearchResponse = {
   readonly success: true;
   readonly templates_found: number;
+  readonly templates: readonly Template[];
+};
+
+export type TemplateStoreRequest = {
+  readonly templates: readonly StoredTemplate[];
+  readonly is_an_edit?: boolean;
+  readonly referral_template_id?: number;
+  readonly [key: string]: unknown;
+};
+
+export type TemplateStoreResponse = {
+  readonly success: true;
   readonly templates: readonly Template[];
 };
 
@@ -4473,24 +4267,6 @@ export function apikeyDelete(client: Client, input: ApikeyDeleteInput, options?:
   return client.request({ method: "DELETE", path: `/api/v0/auth/apikeys/${encodeURIComponent(input.id)}/` }, options);
 }
 
-export type BenchmarkSearchInput = {
-  readonly query?: {
-    readonly select_filters?: string;
-    readonly query?: string;
-    readonly select_cols?: string;
-    readonly order_by?: string;
-    readonly limit?: number;
-    readonly after_token?: string;
-  };
-};
-
-export type BenchmarkSearchAnswer = BenchmarkSearchResponse;
-
-/** Search measurements of machines: `GET /api/v0/benchmarks/` */
-export function benchmarkSearch(client: Client, input: BenchmarkSearchInput = {}, options?: CallOptions): Promise<BenchmarkSearchAnswer> {
-  return client.request({ method: "GET", path: "/api/v0/benchmarks/", query: input.query }, options);
-}
-
 export type BillingAutobillAnswer = Autobill;
 
 /** Show automatic payments: `GET /api/v0/billing/autobill/` */
@@ -4676,6 +4452,30 @@ export function offerQuery(client: Client, input: OfferQueryInput = {}, options?
   return client.request({ method: "GET", path: "/api/v0/bundles/", query: input.query }, options);
 }
 
+export type OfferUpdateBundleInput = {
+  readonly id: string;
+  readonly body?: OfferUpdateBundleRequest;
+};
+
+export type OfferUpdateBundleAnswer = Readonly<Record<string, unknown>>;
+
+/** Ask about a bundle: switched off: `PUT /api/v0/bundles/{id}/` */
+export function offerUpdateBundle(client: Client, input: OfferUpdateBundleInput, options?: CallOptions): Promise<OfferUpdateBundleAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/bundles/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type OfferSuggestBidInput = {
+  readonly id: string;
+  readonly body?: OfferSuggestBidRequest;
+};
+
+export type OfferSuggestBidAnswer = number;
+
+/** Suggest a bid for a bundle: `PUT /api/v0/bundles_bid_price/{id}/` */
+export function offerSuggestBid(client: Client, input: OfferSuggestBidInput, options?: CallOptions): Promise<OfferSuggestBidAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/bundles_bid_price/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
 export type CapListAnswer = CapListResponse;
 
 /** Show the limits on spending: `GET /api/v0/caps/` */
@@ -4720,19 +4520,6 @@ export type BillingChargesAnswer = BillingChargesResponse;
 /** List charges by day, or every charge line: `GET /api/v0/charges/` */
 export function billingCharges(client: Client, input: BillingChargesInput = {}, options?: CallOptions): Promise<BillingChargesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/charges/", query: input.query }, options);
-}
-
-export type BillingChargesChartInput = {
-  readonly query?: {
-    readonly select_filters?: string;
-  };
-};
-
-export type BillingChargesChartAnswer = BillingChargesChartResponse;
-
-/** Show the charges of every day of a window: `GET /api/v0/charges/chart/` */
-export function billingChargesChart(client: Client, input: BillingChargesChartInput = {}, options?: CallOptions): Promise<BillingChargesChartAnswer> {
-  return client.request({ method: "GET", path: "/api/v0/charges/chart/", query: input.query }, options);
 }
 
 export type BillingExportChargesInput = {
@@ -5080,6 +4867,17 @@ export function offerGpuTypes(client: Client, options?: CallOptions): Promise<Of
   return client.request({ method: "GET", path: "/api/v0/gpu_types/" }, options);
 }
 
+export type OfferGpuTypeInput = {
+  readonly id: string;
+};
+
+export type OfferGpuTypeAnswer = GpuType;
+
+/** A GPU on the market and its memory: `GET /api/v0/gpu_types/{id}/` */
+export function offerGpuType(client: Client, input: OfferGpuTypeInput, options?: CallOptions): Promise<OfferGpuTypeAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/gpu_types/${encodeURIComponent(input.id)}/` }, options);
+}
+
 export type HostListAnswer = HostListResponse;
 
 /** Show own agents and their machines: `GET /api/v0/hosts/credentials/` */
@@ -5138,30 +4936,6 @@ export type HostTokenDeleteAnswer = Message;
 /** Delete a join token: `DELETE /api/v0/hosts/tokens/{id}/` */
 export function hostTokenDelete(client: Client, input: HostTokenDeleteInput, options?: CallOptions): Promise<HostTokenDeleteAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/hosts/tokens/${encodeURIComponent(input.id)}/` }, options);
-}
-
-export type BackupListInput = {
-  readonly query?: {
-    readonly contract_id?: number;
-  };
-};
-
-export type BackupListAnswer = BackupListResponse;
-
-/** List backups of instances and volumes: `GET /api/v0/instance_backups/` */
-export function backupList(client: Client, input: BackupListInput = {}, options?: CallOptions): Promise<BackupListAnswer> {
-  return client.request({ method: "GET", path: "/api/v0/instance_backups/", query: input.query }, options);
-}
-
-export type BackupFilesInput = {
-  readonly contract_id: number;
-};
-
-export type BackupFilesAnswer = BackupFilesResponse;
-
-/** List the files of a backup: `GET /api/v0/instance_backups/{contract_id}/download/` */
-export function backupFiles(client: Client, input: BackupFilesInput, options?: CallOptions): Promise<BackupFilesAnswer> {
-  return client.request({ method: "GET", path: `/api/v0/instance_backups/${encodeURIComponent(input.contract_id)}/download/` }, options);
 }
 
 export type InstanceListAnswer = InstanceListResponse;
@@ -5386,18 +5160,6 @@ export function instanceDestroy(client: Client, input: InstanceDestroyInput, opt
   return client.request({ method: "DELETE", path: `/api/v0/instances/${encodeURIComponent(input.id)}/` }, options);
 }
 
-export type InstanceAcceptOwnPriceIncreaseInput = {
-  readonly id: number;
-  readonly body?: InstanceAcceptOwnPriceIncreaseRequest;
-};
-
-export type InstanceAcceptOwnPriceIncreaseAnswer = PriceIncreaseAnswer;
-
-/** Accept the price increase of an instance: the rental goes on past its end date: `PUT /api/v0/instances/{id}/accept-price-increase/` */
-export function instanceAcceptOwnPriceIncrease(client: Client, input: InstanceAcceptOwnPriceIncreaseInput, options?: CallOptions): Promise<InstanceAcceptOwnPriceIncreaseAnswer> {
-  return client.request({ method: "PUT", path: `/api/v0/instances/${encodeURIComponent(input.id)}/accept-price-increase/`, body: input.body ?? {} }, options);
-}
-
 export type InstanceEventsInput = {
   readonly id: number;
   readonly query?: {
@@ -5606,50 +5368,6 @@ export type MachineMaintenancesAnswer = readonly Maintenance[];
 /** Show maintenances of machines that one hosts or rents on: `GET /api/v0/machines/maintenances/` */
 export function machineMaintenances(client: Client, input: MachineMaintenancesInput = {}, options?: CallOptions): Promise<MachineMaintenancesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/machines/maintenances/", query: input.query }, options);
-}
-
-export type MachineFindMaintenancesInput = {
-  readonly body: MachineFindMaintenancesRequest;
-};
-
-export type MachineFindMaintenancesAnswer = readonly Maintenance[];
-
-/** Show maintenances of these machines, which one hosts or rents on: `POST /api/v0/machines/maintenances/` */
-export function machineFindMaintenances(client: Client, input: MachineFindMaintenancesInput, options?: CallOptions): Promise<MachineFindMaintenancesAnswer> {
-  return client.request({ method: "POST", path: "/api/v0/machines/maintenances/", body: input.body ?? {} }, options);
-}
-
-export type MachineCancelOneMaintenanceInput = {
-  readonly body: MachineCancelOneMaintenanceRequest;
-};
-
-export type MachineCancelOneMaintenanceAnswer = Message;
-
-/** Cancel one maintenance of an own machine: `DELETE /api/v0/machines/maintenances/` */
-export function machineCancelOneMaintenance(client: Client, input: MachineCancelOneMaintenanceInput, options?: CallOptions): Promise<MachineCancelOneMaintenanceAnswer> {
-  return client.request({ method: "DELETE", path: "/api/v0/machines/maintenances/", body: input.body ?? {} }, options);
-}
-
-export type MachineScheduleMaintenancesInput = {
-  readonly body: MachineScheduleMaintenancesRequest;
-};
-
-export type MachineScheduleMaintenancesAnswer = MachineScheduleMaintenancesResponse;
-
-/** Announce a maintenance of several own machines: `POST /api/v0/machines/maintenances/batch/` */
-export function machineScheduleMaintenances(client: Client, input: MachineScheduleMaintenancesInput, options?: CallOptions): Promise<MachineScheduleMaintenancesAnswer> {
-  return client.request({ method: "POST", path: "/api/v0/machines/maintenances/batch/", body: input.body ?? {} }, options);
-}
-
-export type MachineCancelMaintenancesInput = {
-  readonly body: MachineCancelMaintenancesRequest;
-};
-
-export type MachineCancelMaintenancesAnswer = MachineCancelMaintenancesResponse;
-
-/** Cancel several maintenances of own machines: `DELETE /api/v0/machines/maintenances/batch/` */
-export function machineCancelMaintenances(client: Client, input: MachineCancelMaintenancesInput, options?: CallOptions): Promise<MachineCancelMaintenancesAnswer> {
-  return client.request({ method: "DELETE", path: "/api/v0/machines/maintenances/batch/", body: input.body ?? {} }, options);
 }
 
 export type MachineShowInput = {
@@ -5966,6 +5684,20 @@ export function overlayDelete(client: Client, input: OverlayDeleteInput = {}, op
   return client.request({ method: "DELETE", path: "/api/v0/overlay/", body: input.body ?? {} }, options);
 }
 
+export type OfferQueryAsksInput = {
+  readonly query?: {
+    readonly q?: string;
+    readonly select_cols?: string;
+  };
+};
+
+export type OfferQueryAsksAnswer = OfferQueryAsksResponse;
+
+/** Search offers by a query text or JSON: `GET /api/v0/search/asks/` */
+export function offerQueryAsks(client: Client, input: OfferQueryAsksInput = {}, options?: CallOptions): Promise<OfferQueryAsksAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/search/asks/", query: input.query }, options);
+}
+
 export type OfferSearchAsksInput = {
   readonly body?: OfferSearchAsksRequest;
 };
@@ -6272,9 +6004,9 @@ export function teamRolesFull(client: Client, options?: CallOptions): Promise<Te
   return client.request({ method: "GET", path: "/api/v0/team/roles-full/" }, options);
 }
 
-export type TeamRolesAnswer = readonly string[];
+export type TeamRolesAnswer = readonly TeamRole[];
 
-/** Show the names of a team's roles: `GET /api/v0/team/roles/` */
+/** Show the roles of a team: `GET /api/v0/team/roles/` */
 export function teamRoles(client: Client, options?: CallOptions): Promise<TeamRolesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/team/roles/" }, options);
 }
@@ -6315,14 +6047,13 @@ export function teamUpdateRole(client: Client, input: TeamUpdateRoleInput, optio
 
 export type TeamDeleteRoleInput = {
   readonly name: string;
-  readonly body?: TeamDeleteRoleRequest;
 };
 
 export type TeamDeleteRoleAnswer = StatusMessage;
 
 /** Delete a role: `DELETE /api/v0/team/roles/{name}/` */
 export function teamDeleteRole(client: Client, input: TeamDeleteRoleInput, options?: CallOptions): Promise<TeamDeleteRoleAnswer> {
-  return client.request({ method: "DELETE", path: `/api/v0/team/roles/${encodeURIComponent(input.name)}/`, body: input.body ?? {} }, options);
+  return client.request({ method: "DELETE", path: `/api/v0/team/roles/${encodeURIComponent(input.name)}/` }, options);
 }
 
 export type TeamTransferInput = {
@@ -6400,27 +6131,19 @@ export function templateParams(client: Client, options?: CallOptions): Promise<T
   return client.request({ method: "GET", path: "/api/v0/template/params/" }, options);
 }
 
-export type EarningsShowAnswer = EarningsShowResponse;
-
-/** Show own earnings in all: `GET /api/v0/user/earnings/` */
-export function earningsShow(client: Client, options?: CallOptions): Promise<EarningsShowAnswer> {
-  return client.request({ method: "GET", path: "/api/v0/user/earnings/" }, options);
-}
-
-export type EarningsDataInput = {
+export type TemplateRecentInput = {
   readonly query?: {
-    readonly sday?: number;
-    readonly eday?: number;
-    readonly last_days?: number;
-    readonly machid?: number;
+    readonly page_size?: number;
+    readonly last_page_template_id?: number;
+    readonly last_page_last_used_at?: number;
   };
 };
 
-export type EarningsDataAnswer = EarningsData;
+export type TemplateRecentAnswer = TemplateRecentResponse;
 
-/** Show own earnings by day and machine: `GET /api/v0/user/earnings/data/` */
-export function earningsData(client: Client, input: EarningsDataInput = {}, options?: CallOptions): Promise<EarningsDataAnswer> {
-  return client.request({ method: "GET", path: "/api/v0/user/earnings/data/", query: input.query }, options);
+/** List templates that the caller rented with: `GET /api/v0/template/recent/` */
+export function templateRecent(client: Client, input: TemplateRecentInput = {}, options?: CallOptions): Promise<TemplateRecentAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/template/recent/", query: input.query }, options);
 }
 
 export type UserUpdateInput = {
@@ -6580,6 +6303,76 @@ export type NotificationPreferenceUpdateAnswer = NotificationPreferences;
 /** Replace notification preferences; types that are left out go back to their defaults: `PUT /api/v0/users/{user_id}/notification-prefs/` */
 export function notificationPreferenceUpdate(client: Client, input: NotificationPreferenceUpdateInput, options?: CallOptions): Promise<NotificationPreferenceUpdateAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/notification-prefs/`, body: input.body ?? {} }, options);
+}
+
+export type TemplateAddInput = {
+  readonly user_id: string;
+  readonly body: TemplateAddRequest;
+};
+
+export type TemplateAddAnswer = Success;
+
+/** Add a public template to the own library: `POST /api/v0/users/{user_id}/template/` */
+export function templateAdd(client: Client, input: TemplateAddInput, options?: CallOptions): Promise<TemplateAddAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/template/`, body: input.body ?? {} }, options);
+}
+
+export type TemplateLibraryInput = {
+  readonly user_id: string;
+};
+
+export type TemplateLibraryAnswer = TemplateLibraryResponse;
+
+/** List the templates of the own library: `GET /api/v0/users/{user_id}/templates/` */
+export function templateLibrary(client: Client, input: TemplateLibraryInput, options?: CallOptions): Promise<TemplateLibraryAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/` }, options);
+}
+
+export type TemplateStoreInput = {
+  readonly user_id: string;
+  readonly body: TemplateStoreRequest;
+};
+
+export type TemplateStoreAnswer = TemplateStoreResponse;
+
+/** Create and edit templates of the own library: `POST /api/v0/users/{user_id}/templates/` */
+export function templateStore(client: Client, input: TemplateStoreInput, options?: CallOptions): Promise<TemplateStoreAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/`, body: input.body ?? {} }, options);
+}
+
+export type TemplateRemoveInput = {
+  readonly user_id: string;
+  readonly body: TemplateRemoveRequest;
+};
+
+export type TemplateRemoveAnswer = Message;
+
+/** Remove a template from the own library: `DELETE /api/v0/users/{user_id}/templates/` */
+export function templateRemove(client: Client, input: TemplateRemoveInput, options?: CallOptions): Promise<TemplateRemoveAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/`, body: input.body ?? {} }, options);
+}
+
+export type TemplateForWorkersInput = {
+  readonly user_id: string;
+};
+
+export type TemplateForWorkersAnswer = TemplateForWorkersResponse;
+
+/** List templates for worker groups: `GET /api/v0/users/{user_id}/templates/autoscaler/` */
+export function templateForWorkers(client: Client, input: TemplateForWorkersInput, options?: CallOptions): Promise<TemplateForWorkersAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/autoscaler/` }, options);
+}
+
+export type TemplateChoicesInput = {
+  readonly user_id: string;
+  readonly hash_id: string;
+};
+
+export type TemplateChoicesAnswer = TemplateChoicesResponse;
+
+/** List templates to choose from, with one that was shared by its hash: `GET /api/v0/users/{user_id}/templates/{hash_id}/` */
+export function templateChoices(client: Client, input: TemplateChoicesInput, options?: CallOptions): Promise<TemplateChoicesAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/${encodeURIComponent(input.hash_id)}/` }, options);
 }
 
 export type VolumeListInput = {
@@ -6819,58 +6612,21 @@ export function billingListInvoices(client: Client, input: BillingListInvoicesIn
   return client.request({ method: "GET", path: "/api/v1/invoices/", query: input.query }, options);
 }
 
-export type MachinePageInput = {
+export type TemplatePageInput = {
   readonly query?: {
-    readonly limit?: number;
-    readonly after_token?: string;
-    readonly order_by?: string;
+    readonly search?: string;
+    readonly select_filters?: string;
     readonly select_cols?: string;
-    readonly select_filters?: string;
-  };
-};
-
-export type MachinePageAnswer = MachinePageResponse;
-
-/** List own machines, page by page: `GET /api/v1/machines/` */
-export function machinePage(client: Client, input: MachinePageInput = {}, options?: CallOptions): Promise<MachinePageAnswer> {
-  return client.request({ method: "GET", path: "/api/v1/machines/", query: input.query }, options);
-}
-
-export type EarningsPageInput = {
-  readonly query?: {
-    readonly group_by?: string;
-    readonly select_filters?: string;
-    readonly order_by?: string;
     readonly limit?: number;
     readonly after_token?: string;
   };
 };
 
-export type EarningsPageAnswer = EarningsPage;
+export type TemplatePageAnswer = TemplatePageResponse;
 
-/** List own earnings by day or by machine, page by page: `GET /api/v1/user/earnings/` */
-export function earningsPage(client: Client, input: EarningsPageInput = {}, options?: CallOptions): Promise<EarningsPageAnswer> {
-  return client.request({ method: "GET", path: "/api/v1/user/earnings/", query: input.query }, options);
-}
-
-export type EarningsChartInput = {
-  readonly query?: {
-    readonly select_filters?: string;
-  };
-};
-
-export type EarningsChartAnswer = EarningsChartResponse;
-
-/** Show own earnings of every day of a window: `GET /api/v1/user/earnings/chart/` */
-export function earningsChart(client: Client, input: EarningsChartInput = {}, options?: CallOptions): Promise<EarningsChartAnswer> {
-  return client.request({ method: "GET", path: "/api/v1/user/earnings/chart/", query: input.query }, options);
-}
-
-export type EarningsSummaryAnswer = EarningsSummaryResponse;
-
-/** Add up all own earnings: `GET /api/v1/user/earnings/summary/` */
-export function earningsSummary(client: Client, options?: CallOptions): Promise<EarningsSummaryAnswer> {
-  return client.request({ method: "GET", path: "/api/v1/user/earnings/summary/" }, options);
+/** Search templates page by page: `GET /api/v1/template/` */
+export function templatePage(client: Client, input: TemplatePageInput = {}, options?: CallOptions): Promise<TemplatePageAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/template/", query: input.query }, options);
 }
 
 export type WorkerFinishInput = {

@@ -5,7 +5,10 @@ import document from "../../server/openapi.json" with { type: "json" };
 import { asId, type MachineId } from "../../server/src/base/ids.ts";
 import { aSigningRequest } from "../support/network/certificates.ts";
 import { putProof } from "../../server/src/domains/people/accounts/emails/store.ts";
+import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
 import { inTransaction, type TestCaller } from "../support/fixtures.ts";
+import { aGpu } from "../support/hosts/fake-gpu.ts";
+import { aMachine } from "../support/hosts/machines.ts";
 import { until } from "../support/until.ts";
 import { anSshKey } from "../support/ssh-keys.ts";
 import { billingEndpoints } from "./billing-endpoints.ts";
@@ -17,6 +20,7 @@ import { hiddenPaymentEndpoints, paymentEndpoints } from "./payment-endpoints.ts
 import { completionEndpoints } from "./completion-endpoints.ts";
 import { hiddenServerlessEndpoints, serverlessEndpoints } from "./serverless-endpoints.ts";
 import { spendingEndpoints } from "./spending-endpoints.ts";
+import { templateEndpoints } from "./template-endpoints.ts";
 import { unbuiltEndpoints } from "./unbuilt-endpoints.ts";
 import { aVolume, idIn, volumeEndpoints } from "./volume-endpoints.ts";
 import { aListedMachine, anInstance, anOffer, type Target, type World } from "./world.ts";
@@ -26,14 +30,20 @@ type OperationOn<P extends keyof Paths> = `${Uppercase<keyof Paths[P] & string>}
 /** An operation's name, such as `GET /api/v0/template/`. */
 export type Operation = { [P in keyof Paths]: OperationOn<P> }[keyof Paths];
 
-const NO_SUCH_HASH = "0".repeat(32);
-
-async function aTemplate(world: World, user: TestCaller) {
-  const body = { name: randomUUID(), image: "alpine", private: true };
-  const { template } = await world.done("POST", at("/api/v0/template/", body), user);
-  const { id, hash_id: hashId } = template as { readonly id: number; readonly hash_id: string };
-  return { id, hashId };
+/** An offer as a search shows it. */
+async function anOfferRow(world: World) {
+  const machineId = await aListedMachine(world);
+  const path = "/api/v0/bundles/";
+  return until("a search to find the machine", async () => {
+    const { offers } = await world.done("POST", at(path, { machine_id: { eq: machineId } }), world.owner);
+    return (offers as readonly Readonly<Record<string, unknown>>[])[0];
+  });
 }
+
+const aboutBundle = (path: string): Row => ({
+  needs: "optional",
+  call: async (world) => at(`/api/v0/${path}/${String((await anOfferRow(world))["bundle_id"])}/`, {}),
+});
 
 const aKeyId = async (world: World, user: TestCaller) =>
   Number((await world.done("POST", at("/api/v0/auth/apikeys/", { name: randomUUID() }), user))["id"]);
@@ -353,50 +363,6 @@ export const endpoints = {
     call: ({ stranger }) => at("/api/v0/commands/transfer_credit/", { recipient: stranger.email, amount: 1 }),
   },
 
-  "GET /api/v0/template/": plain("user_read", "/api/v0/template/"),
-  "GET /api/v0/template/params/": plain("user_read", "/api/v0/template/params/"),
-  "POST /api/v0/template/": {
-    needs: "user_write",
-    call: () => at("/api/v0/template/", { name: randomUUID(), image: "alpine" }),
-  },
-  "PUT /api/v0/template/": onObject(
-    "user_write",
-    "hash_id",
-    async (world, user) => (await aTemplate(world, user)).hashId,
-    (hash) => at("/api/v0/template/", { hash_id: hash, desc: "changed" }),
-    NO_SUCH_HASH,
-  ),
-  "PUT /api/v1/template/": onObject(
-    "user_write",
-    "hash_id",
-    async (world, user) => (await aTemplate(world, user)).hashId,
-    (hash) => at("/api/v1/template/", { hash_id: hash, desc: "changed" }),
-    NO_SUCH_HASH,
-  ),
-  "DELETE /api/v0/template/": {
-    needs: "user_write",
-    call: async (world) => at("/api/v0/template/", { template_id: (await aTemplate(world, world.owner)).id }),
-    aims: async (world) => {
-      const [own, foreign, second] = [
-        await aTemplate(world, world.owner),
-        await aTemplate(world, world.stranger),
-        await aTemplate(world, world.owner),
-      ];
-      return {
-        template_id: {
-          own: at("/api/v0/template/", { template_id: own.id }),
-          foreign: at("/api/v0/template/", { template_id: foreign.id }),
-          absent: at("/api/v0/template/", { template_id: ABSENT }),
-        },
-        hash_id: {
-          own: at("/api/v0/template/", { hash_id: second.hashId }),
-          foreign: at("/api/v0/template/", { hash_id: foreign.hashId }),
-          absent: at("/api/v0/template/", { hash_id: NO_SUCH_HASH }),
-        },
-      };
-    },
-  },
-
   "GET /api/v0/machines/{id}/reliability/": {
     needs: "public",
     call: async (world) => at(`/api/v0/machines/${await aListedMachine(world)}/reliability/`),
@@ -407,10 +373,25 @@ export const endpoints = {
 
   "POST /api/v0/bundles/": plain("optional", "/api/v0/bundles/", {}),
   "GET /api/v0/bundles/": plain("optional", "/api/v0/bundles/"),
+  "PUT /api/v0/bundles/{id}/": aboutBundle("bundles"),
+  "PUT /api/v0/bundles_bid_price/{id}/": aboutBundle("bundles_bid_price"),
   "PUT /api/v0/search/asks/": plain("misc", "/api/v0/search/asks/", {}),
   "GET /api/v0/benchmarks/": plain("misc", "/api/v0/benchmarks/"),
+  "GET /api/v0/search/asks/": plain("misc", "/api/v0/search/asks/"),
   "GET /api/v0/gpu_names/unique/": plain("public", "/api/v0/gpu_names/unique/"),
   "GET /api/v0/gpu_types/": plain("public", "/api/v0/gpu_types/"),
+  "GET /api/v0/gpu_types/{id}/": {
+    needs: "public",
+    call: async ({ database, stranger, send }) => {
+      await inTransaction(database, async (tx) => {
+        const gpu = aGpu(0, { uuid: randomUUID(), name: "RTX 4090" });
+        await refreshOffers(tx, [await aMachine(tx, stranger.id, { hostname: randomUUID() }, [gpu])]);
+      });
+      const target = at("/api/v0/gpu_types/RTX_4090/");
+      await until("the market to have the GPU", async () => (await send("GET", target)).status === 200);
+      return target;
+    },
+  },
 
   "PUT /api/v0/asks/{id}/": createInstance,
   "POST /api/v0/asks/{id}/": createInstance,
@@ -568,6 +549,7 @@ export const endpoints = {
   ...billingEndpoints,
   ...paymentEndpoints,
   ...spendingEndpoints,
+  ...templateEndpoints,
   ...unbuiltEndpoints,
 
   ...serverlessEndpoints,

@@ -1404,6 +1404,13 @@ export type TemplatesTable = {
   deleted_at: Date | null;
 };
 
+export type UserTemplatesTable = {
+  user_id: UserId;
+  template_id: TemplateId;
+  added_at: Date | null;
+  last_used_at: Date | null;
+};
+
 export type UsersTable = {
   id: GeneratedAlways<UserId>;
   email: string;
@@ -1652,6 +1659,7 @@ export type Tables = {
   template_hash_keys: TemplateHashKeysTable;
   template_versions: TemplateVersionsTable;
   templates: TemplatesTable;
+  user_templates: UserTemplatesTable;
   users: UsersTable;
   volume_attachments: VolumeAttachmentsTable;
   volume_clones: VolumeClonesTable;

@@ -1,6 +1,6 @@
 export { tellAdministrators } from "./admin/administrators.ts";
 export { recordAudit } from "./audit-log/store.ts";
-export { findUserByEmailOrId, requireUser, resolveUserId } from "./users/find-user.ts";
+export { findUserByEmailOrId, requireOwnId, requireUser, resolveUserId } from "./users/find-user.ts";
 export type { Identities } from "./keys/identities.ts";
 export { hasApiKey, listKeyIdsEver } from "./keys/store.ts";
 export { newKey, type RandomBytes } from "./keys/rules/keys.ts";

@@ -52,7 +52,7 @@ test("each searchable field can be searched with each operator, and fields combi
     docker_login_repo: "quay.io",
     recommended_disk_space: 20.5,
   });
-  await inTransaction(database, (tx) => recordTemplateUse(tx, idOf(b)));
+  await inTransaction(database, (tx) => recordTemplateUse(tx, idOf(b), user.id));
   // Both may have been created within one millisecond.
   await database.pool.query(
     "update templates set is_recommended = true, created_at = created_at + interval '1 second' where id = $1",

@@ -3,6 +3,7 @@ import { parseSelectCols } from "../../../base/filters/parse-order.ts";
 import type { UserId } from "../../../base/ids.ts";
 import { MicroBatcher } from "../../../base/micro-batcher.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
+import { libraryRoutes } from "./library/routes.ts";
 import { TEXT_LENGTHS } from "./rules/content.ts";
 import { EXTRA_FILTERS_LENGTH_MAX } from "./rules/extra-filters.ts";
 import { isFields } from "./rules/fields.ts";
@@ -14,6 +15,8 @@ import {
   ParamsAnswer,
   SearchTemplatesQuery,
   TemplateAnswer,
+  TemplatePageAnswer,
+  TemplatePageQuery,
   TemplatesAnswer,
 } from "./schema.ts";
 import {
@@ -21,6 +24,7 @@ import {
   createTemplate,
   editTemplate,
   findAllTemplates,
+  findTemplatePage,
   findTemplates,
   removeTemplate,
   type TemplateMeans,
@@ -29,16 +33,19 @@ import type { TemplatesFound } from "./store.ts";
 import { TEMPLATE_VIEW_FIELDS, pickColumns, viewTemplate } from "./views.ts";
 
 const PATH = "/api/v0/template/";
+const PAGED_PATH = "/api/v1/template/";
 const TAGS = ["Templates"];
 const LISTS_PER_BATCH = 32;
 
 /** Creation, search, change and deletion of templates. */
 export function templateRoutes(scope: HttpScope, means: TemplateMeans): void {
   searchRoute(scope, means);
+  pageRoute(scope, means);
   createRoute(scope, means);
   editRoute(scope, means);
   deleteRoute(scope, means);
   paramsRoute(scope);
+  libraryRoutes(scope, means);
 }
 
 function searchRoute({ app, database }: HttpScope, { encryption }: TemplateMeans): void {
@@ -72,6 +79,34 @@ function searchRoute({ app, database }: HttpScope, { encryption }: TemplateMeans
   );
 }
 
+function pageRoute({ app, database }: HttpScope, { encryption }: TemplateMeans): void {
+  app.get(
+    PAGED_PATH,
+    {
+      config: { access: { operation: "api.template.page", permission: "user_read" } },
+      schema: {
+        summary: "Search templates page by page",
+        tags: TAGS,
+        querystring: TemplatePageQuery,
+        response: { 200: TemplatePageAnswer },
+      },
+    },
+    async (request) => {
+      const { userId } = identityOf(request);
+      const { query } = request;
+      const chosen = parseSelectCols(query.select_cols, TEMPLATE_VIEW_FIELDS, "select_cols");
+      const { templates, nextToken } = await findTemplatePage(database.kysely, userId, query, encryption);
+      return {
+        success: templates.length > 0,
+        ...(templates.length > 0 ? {} : { msg: "No template matches." }),
+        templates_found: templates.length,
+        templates: templates.map((template) => pickColumns(viewTemplate(template, userId), chosen)),
+        next_token: nextToken,
+      };
+    },
+  );
+}
+
 function createRoute(scope: HttpScope, means: TemplateMeans): void {
   scope.app.post(
     PATH,
@@ -97,7 +132,7 @@ function createRoute(scope: HttpScope, means: TemplateMeans): void {
 
 function editRoute(scope: HttpScope, means: TemplateMeans): void {
   // Newer clients use the second path and send a numeric id as well, which is not needed.
-  for (const path of [PATH, "/api/v1/template/"]) {
+  for (const path of [PATH, PAGED_PATH]) {
     scope.app.put(
       path,
       {

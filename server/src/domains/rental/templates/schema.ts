@@ -6,7 +6,8 @@ const text = (field: keyof typeof TEXT_LENGTHS, description: string) =>
   Type.String({ maxLength: TEXT_LENGTHS[field], description });
 const flag = (description: string) => Type.Boolean({ description });
 
-const fields = {
+/** Fields that callers write. */
+export const templateFields = {
   name: text("name", "Name for people"),
   image: text("image", "Container image, `[registry/]repository[:tag][@digest]`"),
   tag: text("tag", "Tag of the image; `latest` unless it is given here or in `image`"),
@@ -37,14 +38,14 @@ const fields = {
 };
 
 export const NewTemplateBody = Type.Object({
-  ...Type.Partial(Type.Object(fields)).properties,
-  name: fields.name,
-  image: fields.image,
+  ...Type.Partial(Type.Object(templateFields)).properties,
+  name: templateFields.name,
+  image: templateFields.image,
 });
 
 export const EditTemplateBody = Type.Object({
   hash_id: Type.String({ description: "Present hash of one of the caller's templates" }),
-  ...Type.Partial(Type.Object(fields)).properties,
+  ...Type.Partial(Type.Object(templateFields)).properties,
 });
 
 export const DeleteTemplateBody = Type.Object({
@@ -58,6 +59,14 @@ export const SearchTemplatesQuery = Type.Object({
   order_by: Type.Optional(Type.String()),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
+});
+
+export const TemplatePageQuery = Type.Object({
+  search: Type.Optional(Type.String({ maxLength: 256 })),
+  select_filters: Type.Optional(Type.String()),
+  select_cols: Type.Optional(Type.String()),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  after_token: Type.Optional(Type.String({ maxLength: 256 })),
 });
 
 /** The record of a template. A search that names columns leaves the others out. */
@@ -96,6 +105,8 @@ export const TemplateRecord = model("Template", {
   created_at: Type.Optional(Type.Number()),
   count_created: Type.Optional(Type.Integer({ description: "Number of instances that were created from it" })),
   recent_create_date: Type.Optional(Type.Unsafe<number | null>({ type: ["number", "null"] })),
+  user_template_id: Type.Optional(Type.Integer()),
+  last_used_at: Type.Optional(Type.Number()),
 });
 
 export const TemplateAnswer = model("ShownTemplate", {
@@ -108,6 +119,14 @@ export const TemplatesAnswer = Type.Object({
   success: Type.Literal(true),
   templates_found: Type.Integer({ description: "Number of matching templates, on this page and beyond" }),
   templates: Type.Array(TemplateRecord),
+});
+
+export const TemplatePageAnswer = Type.Object({
+  success: Type.Boolean({ description: "False when no template matches, or none is left" }),
+  msg: Type.Optional(Type.String({ description: "The reason when `success` is false" })),
+  templates_found: Type.Integer({ description: "Number of templates on this page", examples: [1] }),
+  templates: Type.Array(TemplateRecord, { description: "Templates of this page, in the order of their ids" }),
+  next_token: Type.Union([Type.String(), Type.Null()]),
 });
 
 export const ParamsAnswer = Type.Object({

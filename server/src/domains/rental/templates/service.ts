@@ -9,11 +9,10 @@ import { requireRoom } from "../../people/accounts/index.ts";
 import { TEMPLATE_COLUMNS, type Template } from "./columns.ts";
 import { HASH_ID, computeHashId, computePasswordMac } from "./rules/content-hash.ts";
 import { readChangedContent, readNewContent, readPassword, type TemplateContent } from "./rules/content.ts";
-import type { Fields } from "./rules/fields.ts";
+import { isGiven, type Fields } from "./rules/fields.ts";
 import type { LaunchTemplate } from "./rules/launch.ts";
 import { countTemplates, countVersions } from "./room-store.ts";
 import {
-  countTemplateUse,
   deleteTemplate,
   findOwnByCurrentHash,
   findOwnForUpdate,
@@ -44,6 +43,43 @@ export async function findTemplates(db: Reader, viewerId: UserId, query: SearchQ
   const order = parseOrderBy(query.order_by, TEMPLATE_COLUMNS, { source: "order_by" });
   const { limit = RESULTS_MAX, offset = 0 } = query;
   return searchTemplates(db, { viewerId, filters: filters.map(withPublicAsNull), order, limit, offset }, encryption);
+}
+
+const PAGE_DEFAULT = 100;
+
+export type PageQuery = {
+  readonly select_filters?: unknown;
+  readonly search?: string;
+  readonly limit?: number;
+  readonly after_token?: string;
+};
+
+/** One page of the templates that match, in the order of their ids, and the token of the next page. */
+export async function findTemplatePage(db: Reader, viewerId: UserId, query: PageQuery, encryption: Encryption) {
+  const source = "select_filters";
+  const filters = parseFilters(query.select_filters, TEMPLATE_COLUMNS, { ...STRICT_FILTERS, source }).map(
+    withPublicAsNull,
+  );
+  const { search, limit = PAGE_DEFAULT, after_token: token } = query;
+  const after: Filter[] =
+    token === undefined || token === ""
+      ? []
+      : [{ kind: "compare", column: "id", operator: "gt", value: readToken(token) }];
+  const text = search === undefined || search.trim() === "" ? undefined : search.trim();
+  const wanted = { viewerId, filters: [...filters, ...after], text, order: [], limit, offset: 0 };
+  const { found, templates } = await searchTemplates(db, wanted, encryption);
+  const last = templates.at(-1);
+  return { templates, nextToken: last === undefined || found <= templates.length ? null : tokenOf(last.id) };
+}
+
+function tokenOf(id: TemplateId): string {
+  return Buffer.from(String(id)).toString("base64url");
+}
+
+function readToken(token: string): TemplateId {
+  const id = parseId<TemplateId>(Buffer.from(token, "base64url").toString("latin1"));
+  if (id === undefined) throw invalid("after_token", "after_token is not one that this list gave out", "invalid_token");
+  return id;
 }
 
 /** The result of `findTemplates` without conditions, for each of these viewers. */
@@ -116,19 +152,44 @@ export async function createTemplate(
  * only had before is refused, so that no edit overwrites one that its author has not seen. An edit that would make it
  * equal to another template of the user is a conflict: one content has one template per user.
  */
-export async function editTemplate(
+export async function editTemplate(tx: Tx, creatorId: UserId, fields: Fields, means: TemplateMeans): Promise<Template> {
+  const hashId = readHash(fields["hash_id"], "hash_id");
+  const id = await findOwnIdByAnyHash(tx.db, creatorId, hashId);
+  return changeTemplate(tx, creatorId, { id, hashId, field: "hash_id", fields }, means);
+}
+
+/** `editTemplate` for a template that is named by its id. A hash that is given besides must be its present one. */
+export async function editTemplateById(
   tx: Tx,
   creatorId: UserId,
   fields: Fields,
+  means: TemplateMeans,
+): Promise<Template> {
+  const id = readTemplateId(fields["id"], "id");
+  const hashId = isGiven(fields, "hash_id") ? readHash(fields["hash_id"], "hash_id") : undefined;
+  return changeTemplate(tx, creatorId, { id, hashId, field: "id", fields }, means);
+}
+
+type Change = {
+  readonly id: TemplateId | undefined;
+  /** The hash that the template must have now; undefined for any. */
+  readonly hashId: string | undefined;
+  /** The field that names the template. */
+  readonly field: string;
+  readonly fields: Fields;
+};
+
+async function changeTemplate(
+  tx: Tx,
+  creatorId: UserId,
+  { id, hashId, field, fields }: Change,
   { encryption, requireRegistry }: TemplateMeans,
 ): Promise<Template> {
-  const hashId = readHash(fields["hash_id"], "hash_id");
-  const id = await findOwnIdByAnyHash(tx.db, creatorId, hashId);
   const current = id && (await findOwnForUpdate(tx, creatorId, id, encryption));
-  if (current === undefined) throw noSuchTemplate("hash_id");
-  if (current.hash_id !== hashId) throw outdated(current);
+  if (current === undefined) throw noSuchTemplate(field);
+  if (hashId !== undefined && current.hash_id !== hashId) throw outdated(current);
   const { content: before } = current;
-  if (before === undefined) throw unreadable("hash_id");
+  if (before === undefined) throw unreadable(field);
   const content = readChangedContent(fields, before);
   await checkRegistries(tx, content, requireRegistry);
   const password = readPassword(fields) ?? openPassword(current, encryption, "docker_login_pass");
@@ -212,11 +273,6 @@ export async function resolveTemplateById(
   return resolveTemplateByHash(db, userId, hash, encryption);
 }
 
-/** Counts an instance created from the template. The row stays locked until the commit, so call it late. */
-export async function recordTemplateUse(tx: Tx, id: TemplateId): Promise<void> {
-  await countTemplateUse(tx, id);
-}
-
 async function versionOf(
   tx: Tx,
   content: TemplateContent,
@@ -251,7 +307,7 @@ function passwordContext(creatorId: UserId, hashId: string): string {
 }
 
 /** Reads a hash as a caller gives it. A hash that no template can have is simply not found later. */
-function readHash(value: unknown, field: string): string {
+export function readHash(value: unknown, field: string): string {
   if (value === undefined || value === null || value === "") throw invalid(field, `${field} is required`);
   if (typeof value !== "string") throw invalid(field, `${field} must be a text`);
   const hash = value.trim().toLowerCase();
@@ -259,10 +315,10 @@ function readHash(value: unknown, field: string): string {
   return hash;
 }
 
-function readTemplateId(value: unknown): TemplateId | undefined {
+export function readTemplateId(value: unknown, field = "template_id"): TemplateId | undefined {
   const text = typeof value === "number" ? String(value) : value;
   if (typeof text !== "string" || !/^-?\d+$/.test(text.trim())) {
-    throw invalid("template_id", "template_id must be the numeric id of a template");
+    throw invalid(field, `${field} must be the numeric id of a template`);
   }
   return parseId<TemplateId>(text.trim());
 }
@@ -281,6 +337,6 @@ function outdated({ id, hash_id: hashId }: Pick<Template, "id" | "hash_id">) {
   return notFound("invalid_template", message, { extra: { field: "hash_id", template_id: id, hash_id: hashId } });
 }
 
-function noSuchTemplate(field: string) {
+export function noSuchTemplate(field: string) {
   return notFound("no_such_template", `There is no such template of yours: ${field} names none.`, { extra: { field } });
 }

@@ -49,6 +49,8 @@ const EXPRESSIONS: Readonly<Record<TemplateColumn, RawBuilder<unknown>>> = {
 export type TemplateSearch = {
   readonly viewerId: UserId;
   readonly filters: readonly Filter[];
+  /** A text that name, image or description must contain, in any case; undefined for all. */
+  readonly text?: string | undefined;
   readonly order: readonly SortKey[];
   readonly limit: number;
   readonly offset: number;
@@ -62,7 +64,10 @@ export async function searchTemplates(
   search: TemplateSearch,
   encryption: Encryption,
 ): Promise<TemplatesFound> {
-  const conditions = search.filters.map((filter) => conditionSql(filter, columnOf(filter.column)));
+  const conditions = [
+    ...search.filters.map((filter) => conditionSql(filter, columnOf(filter.column))),
+    ...(search.text === undefined ? [] : [contains(search.text)]),
+  ];
   const rows = await db
     .selectFrom("templates")
     .select([...COLUMNS, sql<number>`(count(*) over ())::integer`.as("found")])
@@ -111,6 +116,11 @@ type TemplateRow = Omit<Template, "content"> & { readonly content: unknown };
 function columnOf(name: string): SqlColumn {
   invariant(isTemplateColumn(name), `${name} is not a column of templates`);
   return { type: TEMPLATE_COLUMNS[name].type, expression: EXPRESSIONS[name] };
+}
+
+function contains(text: string): RawBuilder<boolean> {
+  const pattern = `%${text.replaceAll(/[\\%_]/g, "\\$&")}%`;
+  return sql`concat_ws(chr(10), content ->> 'name', content ->> 'image', content ->> 'desc') ilike ${pattern}::text`;
 }
 
 /** The creator's live template whose present content has this hash. */
@@ -331,14 +341,6 @@ export async function findVisibleHash(db: Reader, viewerId: UserId, id: Template
     .where((eb) => eb.or([eb("creator_id", "=", viewerId), eb("is_private", "=", false)]))
     .executeTakeFirst();
   return row?.hash_id;
-}
-
-export async function countTemplateUse(tx: Tx, id: TemplateId): Promise<void> {
-  await tx.db
-    .updateTable("templates")
-    .set({ count_created: sql<number>`count_created + 1`, recent_create_at: tx.now })
-    .where("id", "=", id)
-    .execute();
 }
 
 /** The key of `computePasswordMac`, made once with the table. */

@@ -10,6 +10,14 @@ const FLAG = "`true` or `false`";
 const KIND: Words = ["Only documents of this kind: `invoice`, `receipt`, `statement` or `credit_note`", "invoice"];
 const VERIFIED: Words = ["GPUs of verified machines (`yes`, the default), of others (`no`), or `all`", "yes"];
 const HOSTING: Words = ["GPUs in data centres (`secure_cloud`), elsewhere (`community`), or `all`, the default", "all"];
+const OFFER_COLUMNS: Words = [
+  "JSON list of the columns to return; all by default, and names that offers do not have are left out",
+  '["id", "gpu_name", "dph_total"]',
+];
+const OFFER_QUERY: Words = [
+  "Search: a query text, or the JSON of conditions `{field: {operator: value}}`",
+  "gpu_name=RTX_4090 num_gpus>=1",
+];
 
 /** Parameters in the query of operations, by their name or by operation and name. */
 const PARAMETERS: FieldWords = {
@@ -69,6 +77,11 @@ const PARAMETERS: FieldWords = {
   "api.instance.page limit": ["Most instances of one answer: at most 25, which is the default", 25],
   "api.notice.list limit": ["Most entries of one answer: at most 100, 25 by default", 25],
   "api.template.search limit": ["Most templates of one answer: at most 1,000, which is the default", 100],
+  "api.template.page limit": ["Most templates of one answer: at most 1,000, 100 by default", 100],
+  last_page_last_used_at: ["The `last_page_last_used_at` of the page before", 1_767_225_600],
+  last_page_template_id: ["The `last_page_template_id` of the page before", 31],
+  page_size: ["Most templates of one answer: at most 100, 20 by default", 20],
+  search: ["Text that the name, the image or the description contains, in any case", "pytorch"],
   machid: ["Id of the only machine to report; all machines by default", 12],
   machine_ids: ["JSON list of ids of machines; all machines by default", "[12, 13]"],
   month: ["Month of issue (UTC)", "2026-03"],
@@ -93,14 +106,10 @@ const PARAMETERS: FieldWords = {
     '[{"col": "when", "dir": "desc"}]',
   ],
   q: ["Search: a query text, or the JSON of conditions `{field: {operator: value}}`", "disk_space>=100"],
-  "api.offer.query q": [
-    "Search: a query text, or the JSON of conditions `{field: {operator: value}}`",
-    "gpu_name=RTX_4090 num_gpus>=1",
-  ],
-  "api.offer.query select_cols": [
-    "JSON list of the columns to return; all by default, and names that offers do not have are left out",
-    '["id", "gpu_name", "dph_total"]',
-  ],
+  "api.offer.query q": OFFER_QUERY,
+  "api.offer.query_asks q": OFFER_QUERY,
+  "api.offer.query select_cols": OFFER_COLUMNS,
+  "api.offer.query_asks select_cols": OFFER_COLUMNS,
   select_cols: ["JSON list of the columns to return; all by default", '["id", "label"]'],
   select_filters: ["JSON object of conditions, `{column: {operator: value}}`", '{"id": {"gte": 1}}'],
   "api.benchmark.search query": [

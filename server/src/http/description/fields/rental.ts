@@ -107,6 +107,7 @@ export const RENTAL_FIELDS: FieldWords = {
   "Offer.expected_reliability": ["Reliability that `target_reliability` is compared with, from 0 to 1", 0.9973],
   "Offers.offers": ["Offers that match, the best first"],
   "OfferQueryResponse.offers": ["Offers that match, with the chosen columns", [{ id: 481, gpu_name: "RTX 4090" }]],
+  "OfferQueryAsksResponse.offers": ["Offers that match, with the chosen columns", [{ id: 481, gpu_name: "RTX 4090" }]],
   "OfferSearchAsksResponse.offers": ["Offers that match, with the chosen columns", [{ id: 481, gpu_name: "RTX 4090" }]],
   "OfferGpuNamesResponse.gpu_names": ["Models of GPUs that are on the market", ["RTX 3090", "RTX 4090"]],
   "OfferGpuTypesResponse.gpu_types": ["Models of GPUs that are on the market, with their memory"],

@@ -34,6 +34,11 @@ export const TEMPLATE_FIELDS: FieldWords = {
     "Time of the last instance from it, in seconds since the epoch; null without one",
     START,
   ],
+  "Template.user_template_id": ["Id of the entry in a library, which is that of its template; only in libraries", 31],
+  "Template.last_used_at": [
+    "Time of the caller's last rental with it, in seconds since the epoch; only in lists of recent ones",
+    START,
+  ],
   "ShownTemplate.template": ["The template"],
   "TemplateSearchResponse.templates": ["Templates of this page"],
   "TemplateCreateRequest.extra_filters": [
@@ -41,6 +46,7 @@ export const TEMPLATE_FIELDS: FieldWords = {
     { gpu_ram: { gte: 24000 } },
   ],
   "TemplateCreateRequest.traffic_limit": ["Dollars that all traffic of an instance may cost", 5],
+  "StoredTemplate.traffic_limit": ["Dollars that all traffic of an instance may cost", 5],
   "TemplateEditRequest.traffic_limit": ["Dollars that all traffic of an instance may cost", 5],
   "TemplateCreateRequest.name": ["Name for people", "PyTorch"],
 

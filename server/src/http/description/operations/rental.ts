@@ -23,6 +23,22 @@ export const RENTAL_OPERATIONS: OperationWords = {
   "api.offer.gpu_types": {
     description: "Returns all models of GPUs on the market with the memory of one GPU, in MB. It needs no key.",
   },
+  "api.offer.gpu_type": {
+    description:
+      "Returns the row of `GET /api/v0/gpu_types/` for one model. It needs no key. 404 `no_such_gpu_type` when no such GPU is on the market.",
+  },
+  "api.offer.query_asks": {
+    description:
+      "Searches the offers by `q` as `GET /api/v0/bundles/` does, with a key. 400 `invalid_request` for a text that cannot be read.",
+  },
+  "api.offer.suggest_bid": {
+    description:
+      "Returns the lowest bid that runs now on an offer of the bundle, in dollars an hour for the whole offer, as a bare number. 404 `no_such_ask` when no offer of the bundle lasts that long.",
+  },
+  "api.offer.update_bundle": {
+    description:
+      "Returns an empty object for a bundle on the market and changes nothing, as the published API does. 404 `no_such_ask` for any other.",
+  },
   "api.instance.create": {
     description:
       "Rents the offer and creates an instance; with `price` it is interruptible, and with `dry_run` nothing is created and a forecast is returned. 410 `no_such_ask` when the offer is gone, 400 `insufficient_credit` or `cap_reached` when it cannot be paid, 400 `bid_too_low` for a bid that waits (the instance exists, `new_contract` names it).",
@@ -179,6 +195,39 @@ export const RENTAL_OPERATIONS: OperationWords = {
   "api.template.search": {
     description:
       "Returns the caller's own templates and public ones, with filters, order and chosen columns. 400 `invalid_args` for a filter that cannot be read.",
+  },
+  "api.template.page": {
+    description:
+      "Returns a page of the caller's own templates and public ones that match a text and filters, and the token of the next page. No match is `success: false` with an empty list. 400 `invalid_args` for a filter that cannot be read, 400 `invalid_token`.",
+  },
+  "api.template.recent": {
+    description:
+      "Returns templates that the caller rented with and may still see, the last used first. A page begins after the two values that the page before ended with. 400 `invalid_args` when one of the two is missing.",
+  },
+  "api.template.library": {
+    description:
+      "Returns the caller's own templates and those that it added, while these are public; the newest change comes first. 403 `not_authorized` for the id of another account.",
+  },
+  "api.template.for_workers": {
+    description:
+      "Returns the templates of the library and recommended ones, from which worker groups can be made. 403 `not_authorized` for the id of another account.",
+  },
+  "api.template.choices": {
+    description:
+      "Returns the template of a hash that somebody shared, with the library, popular and recommended templates beside it. 404 `no_such_template`, 403 `not_authorized` for the id of another account.",
+  },
+  "api.template.store": {
+    description:
+      "Creates the templates of a list and edits those with an `id`; all of them or none. Refusals name the place in the list, such as `templates[0].image`. 400 `invalid_args`, 404 `no_such_template` or `invalid_template`, 409 `template_exists`.",
+    request: { templates: [{ name: "PyTorch", image: "pytorch/pytorch", tag: "latest" }] },
+  },
+  "api.template.remove": {
+    description:
+      "Deletes an own template, or takes another's template out of the library. Instances that were made from it stay. 404 `no_such_template`.",
+  },
+  "api.template.add": {
+    description:
+      "Adds a public template of another account to the library. Own templates are always in it. 404 `no_such_template`, 400 `too_many`.",
   },
   "api.template.params": {
     description:

@@ -46,6 +46,15 @@ export async function resolveUserId(db: Reader, identity: Identity, text: string
   return user.id;
 }
 
+/**
+ * The user that a path such as `/users/{user_id}/…` means where it may be nobody but the caller: `me`, `current`, or the
+ * caller's own id. Any other id is forbidden, whether that user exists or not.
+ */
+export function requireOwnId(identity: Identity, text: string): UserId {
+  if (text === "me" || text === "current" || text === String(identity.userId)) return identity.userId;
+  throw forbidden("user_id must be your own account, me or current.");
+}
+
 function ambiguousEmail(text: string, claimants: readonly User[]) {
   const ids = claimants.map(({ id }) => id);
   const message = `Accounts ${ids.join(", ")} claim ${text}, and none has proven it. Name the account by its id.`;

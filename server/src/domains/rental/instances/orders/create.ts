@@ -339,7 +339,7 @@ async function write(tx: Tx, allAccepted: readonly Accepted[], book: DeviceBook)
   const grants = started.flatMap((instance) => grantsOf(instance, book.given.get(instance.id) ?? []));
   await insertGpuGrants(tx, grants);
   for (const { instance, order } of accepted) {
-    if (order.template !== undefined) await recordTemplateUse(tx, order.template.id);
+    if (order.template !== undefined) await recordTemplateUse(tx, order.template.id, order.userId);
     const { volumeInfo, launch, userId, capScopes } = order;
     if (volumeInfo === undefined && launch.volume_links.length === 0) continue;
     const { machineId } = instance;
