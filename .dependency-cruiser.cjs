@@ -333,7 +333,8 @@ module.exports = {
     parser: "swc",
     tsPreCompilationDeps: true,
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "(^|/)node_modules/\\.|^\\.berth/" },
+    // The examples of the SDK import its package, which is not installed here; a test runs them where it is.
+    exclude: { path: "(^|/)node_modules/\\.|^\\.berth/|^sdk/examples/" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },
   },
 };

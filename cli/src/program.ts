@@ -1,5 +1,5 @@
 import { Command, Help, type Option } from "commander";
-import manifest from "../../package.json" with { type: "json" };
+import manifest from "../package.json" with { type: "json" };
 import { declareAccessCommands } from "./declare/access.ts";
 import { declareAccountCommands } from "./declare/account.ts";
 import { declareAdminCommands } from "./declare/admin.ts";
@@ -28,14 +28,20 @@ import { declareTemplateCommands } from "./declare/templates.ts";
 import { declareVolumeCommands } from "./declare/volumes.ts";
 import { declareWorkerCommands } from "./declare/worker.ts";
 import { addExamples } from "./examples.ts";
+import { isCheckout } from "./rooms.ts";
 
-const AFTER_HELP = `
+const HELP_OF_A_CHECKOUT = `
 Of the project itself:
   test             prove that everything works, from format to end-to-end
   bench [name]     run a benchmark, or list them
   month            play a month of a small market, and show what each paid
 
-Start with \`berth up\`, or \`berth up --simulate 3\` to try a market without hardware.
+Start with \`berth up\`, or \`berth up --simulate 3\` to try a market without hardware.`;
+
+const HELP_OF_A_CLIENT = `
+This is the client alone: \`up\` and \`agent\` need a checkout of Berth. Start with \`berth login --url ADDRESS\`.`;
+
+const HELP_OF_CONNECTIONS = `
 Commands speak to the server of --url (BERTH_URL), of --data-dir, of \`berth login\`, or of the data directory here, in this
 order. The address may be several, separated by commas, of one database: when one is away the next one is asked.`;
 
@@ -75,7 +81,7 @@ export function createProgram(): Command {
   const program = new Command("berth")
     .description("An open, self-hosted GPU rental service.")
     .version(manifest.version, "--version", "print the version")
-    .addHelpText("after", AFTER_HELP)
+    .addHelpText("after", `${isCheckout() ? HELP_OF_A_CHECKOUT : HELP_OF_A_CLIENT}${HELP_OF_CONNECTIONS}`)
     .showHelpAfterError("Run the command with --help to see what it takes.")
     .configureHelp({ subcommandTerm: termOf, groupItems: groupsInOrder })
     .exitOverride();

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { UserError } from "../../failure.ts";
 import { printLine } from "../../output.ts";
+import { requireCheckout } from "../../rooms.ts";
 import { agentProgram } from "./run.ts";
 import {
   isRunningSystem,
@@ -18,21 +19,21 @@ import {
 
 type Options = ServiceOptions & { readonly server?: string; readonly token?: string };
 
-const CHECKOUT = path.resolve(import.meta.dirname, "../../../..");
 /** Options of the agent that would end the service at once, or run a second agent. */
 const NOT_FOR_A_SERVICE = new Set(["--join-only", "--help"]);
 
 /** Lets this machine join, then makes the agent a service of it. The token is stored nowhere. */
 export async function installAgent(options: Options, agentArgs: readonly string[]): Promise<void> {
+  const checkout = requireCheckout();
   requireSystem(options);
   const wrong = agentArgs.find((arg) => NOT_FOR_A_SERVICE.has(arg));
   if (wrong !== undefined) throw new UserError(`${wrong} cannot be used with a service.`, "Leave it out.", 2);
   const server = options.server === undefined ? [] : ["--server", options.server];
   if (options.token !== undefined || isRunningSystem(options)) await joinNow(options, [...server, ...agentArgs]);
-  const command = [path.join(CHECKOUT, "berth"), "agent", ...server, "--state-dir", options.stateDir, ...agentArgs];
+  const command = [path.join(checkout, "berth"), "agent", ...server, "--state-dir", options.stateDir, ...agentArgs];
   const file = unitPath(options);
   mkdirSync(path.dirname(file), { recursive: true });
-  writeFileSync(file, unitText({ command, documentation: path.join(CHECKOUT, "docs/hosts.md") }), { mode: 0o644 });
+  writeFileSync(file, unitText({ command, documentation: path.join(checkout, "docs/hosts.md") }), { mode: 0o644 });
   printLine(`Wrote ${file}.`);
   if (!isRunningSystem(options)) {
     await requireSystemctl(options, "enable", UNIT);

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { become } from "../../become.ts";
 import { UserError } from "../../failure.ts";
+import { requireCheckout } from "../../rooms.ts";
 
 export type UpOptions = {
   readonly port: number;
@@ -43,7 +44,7 @@ export const MEMORY_FLAGS = ["--max-semi-space-size=8"];
 /** Becomes the server: one process, so that signals and exit codes need no middleman. Does not return. */
 export async function up(options: UpOptions): Promise<void> {
   const environment = { ...process.env, ...upEnvironment(options) };
-  const main = path.resolve(import.meta.dirname, "../../../../server/src/main.ts");
+  const main = path.join(requireCheckout(), "server/src/main.ts");
   const argv = [...MEMORY_FLAGS, main];
   await become(argv, environment);
 }
