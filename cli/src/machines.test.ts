@@ -145,6 +145,7 @@ test("earnings are shown by machine and by day, reports and checks in tables", a
   const terms = { prior_ms: 86_400_000, online_ms: 0, offline_ms: 0, offline_rented_extra_ms: 0, failed_starts_ms: 0 };
   const score = {
     machine_id: 7,
+    is_simulated: true,
     reliability: 0.6,
     shown_reliability: 0.6,
     formula: "f",
@@ -178,7 +179,10 @@ test("earnings are shown by machine and by day, reports and checks in tables", a
     verification.stdout,
     /^Not verified\.\n.*\nreliability +no .*\ndeclared uplink +1000 Mbit\/s up, 900 down\nmeasured uplink +812 Mbit\/s up, 790 down, the best of 3 within a week\nrests until +1970-01-01 00:00 UTC\nreason +no disk\n$/,
   );
-  assert.match((await berth("machine", "reliability", "7")).stdout, /^reliability +60\.00 %.*\nprior +24\.00 h\n/s);
+  assert.match(
+    (await berth("machine", "reliability", "7")).stdout,
+    /^note +a simulated machine.*\nreliability +60\.00 %.*\nprior +24\.00 h\n/s,
+  );
   assert.match((await berth("machine", "reports", "7")).stdout, /\n1970-01-01 00:00 +slow disk +-\n$/);
   assert.equal((await berth("machine", "report", "7", "slow disk", "--message", "hm")).stdout, "Thank you.\n");
   assert.deepEqual(received.at(-1), ["PUT /api/v0/machines/7/report/", { problem: "slow disk", message: "hm" }]);

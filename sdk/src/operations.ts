@@ -2200,6 +2200,7 @@ export type MachineListResponse = {
 export type MachineReliability = {
   readonly success: true;
   readonly machine_id: number;
+  readonly is_simulated: boolean;
   readonly reliability: number;
   readonly shown_reliability: number;
   readonly formula: string;

@@ -85,6 +85,8 @@ export type TestAppOptions = {
   readonly payments?: PaymentSettings;
   /** The way in which notifications leave; when absent webhooks go to public addresses only, and no mail is sent. */
   readonly notifications?: NotificationSettings;
+  /** The number of hosts that it simulates; when absent its hosts have no invented past. */
+  readonly simulatedHosts?: number;
   /** The name of its data directory: it enters itself among the servers of its database. */
   readonly dataDirKey?: string;
 };
@@ -129,6 +131,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     limits: NO_LIMITS,
     trustedProxies: NO_PROXIES,
     proxy: PROXY,
+    simulatedHosts: options.simulatedHosts,
     notifications: options.notifications ?? {},
     payments: options.payments ?? NO_PAYMENTS,
   };

@@ -45,6 +45,17 @@ describe("simulated machines", () => {
     }
   });
 
+  it("have the newest CUDA in the first of them, so that a market of one is found by those who need it", () => {
+    const newest = Math.max(...many.map(({ machine }) => machine.cudaMaxGood));
+    for (let index = 0; index < 50; index += 1) {
+      const { machine } = inventMachine({
+        ...{ hostKey: `other-${index}`, number: 1, publicIpaddr: "127.0.0.1" },
+        portRange: { first: 20_000, last: 29_999 },
+      });
+      assert.equal(machine.cudaMaxGood, newest);
+    }
+  });
+
   it("have the number of GPUs that is asked for", () => {
     const base = { hostKey: "key", number: 1, publicIpaddr: "127.0.0.1", portRange: { first: 1, last: 2 } };
     assert.equal(inventMachine({ ...base, gpuCount: 8 }).gpus.length, 8);

@@ -1,7 +1,7 @@
 import { estimateDlperf, findGpuModel } from "../../../protocol/index.ts";
 import type { GpuFacts, MachineFacts } from "../wire/messages.ts";
 import { seededRandom } from "../base/random.ts";
-import { drivers, NEW_GPU_CUDA, shapes, type Kind, type Shape, type Weighted } from "./shapes.ts";
+import { drivers, NEW_GPU_CUDA, NEWEST_DRIVER, shapes, type Kind, type Shape, type Weighted } from "./shapes.ts";
 
 const BYTES_PER_GIB = 2 ** 30;
 /** GPUs from this capability on need a recent driver. */
@@ -31,7 +31,7 @@ export function inventMachine(input: {
     publicIpaddr: input.publicIpaddr,
     directPortStart: input.portRange.first,
     directPortEnd: input.portRange.last,
-    ...inventSystem(shape, random),
+    ...inventSystem(shape, input.number, random),
   };
   return { machine, gpus: Array.from({ length: count }, (_, index) => inventGpu(input.hostKey, shape.gpu, index)) };
 }
@@ -64,9 +64,10 @@ function inventLine({ inetMbps, uploadShare, staticIpShare, places }: Kind, rand
   };
 }
 
-function inventSystem({ gpu }: Shape, random: () => number) {
+function inventSystem({ gpu }: Shape, number: number, random: () => number) {
   const isNew = (findGpuModel(gpu)?.computeCap ?? 0) >= NEW_GPU_COMPUTE_CAP;
-  const driver = pick(isNew ? drivers.filter(([, { cuda }]) => cuda >= NEW_GPU_CUDA) : drivers, random);
+  const drawn = pick(isNew ? drivers.filter(([, { cuda }]) => cuda >= NEW_GPU_CUDA) : drivers, random);
+  const driver = number === 1 ? NEWEST_DRIVER : drawn;
   return {
     osVersion: random() < 0.6 ? "22.04" : "24.04",
     kernelVersion: "6.8.0-simulated",

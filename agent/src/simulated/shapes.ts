@@ -270,12 +270,14 @@ export const shapes: readonly Weighted<Shape>[] = [
 ];
 
 /** Drivers with the highest CUDA version each of them serves. */
+/** The first of the simulated hosts has it, so that a market of one has an offer for those who need the newest CUDA. */
+export const NEWEST_DRIVER = { version: "580.65.06", cuda: 13 };
 export const drivers: readonly Weighted<{ readonly version: string; readonly cuda: number }>[] = [
   [10, { version: "535.183.01", cuda: 12.2 }],
-  [20, { version: "550.127.05", cuda: 12.4 }],
-  [20, { version: "560.35.03", cuda: 12.6 }],
-  [35, { version: "570.124.06", cuda: 12.8 }],
-  [15, { version: "580.65.06", cuda: 13 }],
+  [15, { version: "550.127.05", cuda: 12.4 }],
+  [15, { version: "560.35.03", cuda: 12.6 }],
+  [30, { version: "570.124.06", cuda: 12.8 }],
+  [30, NEWEST_DRIVER],
 ];
 /** The first drivers that know the newest GPUs. */
 export const NEW_GPU_CUDA = 12.8;

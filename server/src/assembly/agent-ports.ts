@@ -41,6 +41,7 @@ import { refreshOffers } from "../domains/supply/market/index.ts";
 import { findServerAddress, proveServer, readServerProof } from "../domains/servers/index.ts";
 import { findTransferHost, loadOpenTasks, recordTaskMessage } from "../domains/rental/tasks/index.ts";
 import { concludeClones } from "../domains/supply/volumes/for-assembly.ts";
+import { furnishSimulatedHosts } from "./simulated-market.ts";
 import { WrongKeys } from "../http/wrong-keys.ts";
 
 /** Machines whose news go into one transaction; the others follow in the next. */
@@ -63,6 +64,8 @@ type Deps = {
   readonly encryption: Encryption;
   readonly instanceKeySecret: (id: InstanceId) => string;
   readonly recorder: ReportRecorder;
+  /** The number of hosts that this server simulates; undefined when it offers real ones. */
+  readonly simulatedHosts?: number | undefined;
 };
 
 /**
@@ -70,11 +73,12 @@ type Deps = {
  * batches.
  */
 export function agentPorts(deps: Deps): AgentPorts {
-  const { database, clock, log, leaseMs, serverId, proofs, encryption, recorder } = deps;
+  const { database, clock, log, leaseMs, serverId, proofs, encryption, recorder, simulatedHosts } = deps;
   const admit = inBatches((arrivals: readonly Arrival[]) =>
     withTransaction(database, clock, async (tx) => {
       const outcomes = await admitAll(tx, arrivals, { proofs, log, leaseMs, serverId: serverId() });
       const machineIds = outcomes.flatMap((outcome) => (outcome instanceof AppError ? [] : outcome.machineId));
+      if (simulatedHosts !== undefined) await furnishSimulatedHosts(tx, inOrder(machineIds));
       await followDevices(tx, inOrder(machineIds));
       return outcomes;
     }),

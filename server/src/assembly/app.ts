@@ -112,6 +112,8 @@ export type AppDependencies = {
   readonly trustedProxies: TrustedProxies;
   /** Milliseconds for which a host may be cut off before it stops its instances. */
   readonly leaseMs?: number;
+  /** The number of hosts that this server simulates; absent when it offers real ones. */
+  readonly simulatedHosts?: number | undefined;
   /** Milliseconds that a report without news may wait to be stored with others; none unless given. */
   readonly gatherMs?: number;
   /** Access to instances through this server: the address to listen on, and the name to tell. */

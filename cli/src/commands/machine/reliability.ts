@@ -23,19 +23,23 @@ export async function showReliability(
   options: ConnectionOptions & { readonly json?: boolean },
 ): Promise<void> {
   const answer = await machineReliability(connect(options), { id: String(id) });
-  printAnswer(answer, options, ({ reliability, shown_reliability: shown, formula, terms, days }) =>
-    [
-      renderFields({
-        reliability: `${percent(reliability)} (offers show ${percent(shown)})`,
-        formula,
-        prior: hoursText(terms.prior_ms),
-        online: hoursText(terms.online_ms),
-        offline: hoursText(terms.offline_ms),
-        "offline, rented": hoursText(terms.offline_rented_extra_ms),
-        "failed starts": hoursText(terms.failed_starts_ms),
-      }),
-      renderTable(days, COLUMNS, "Nothing is known of it yet."),
-    ].join("\n"),
+  printAnswer(
+    answer,
+    options,
+    ({ reliability, shown_reliability: shown, is_simulated: isSimulated, formula, terms, days }) =>
+      [
+        renderFields({
+          note: isSimulated ? "a simulated machine; its past is invented" : undefined,
+          reliability: `${percent(reliability)} (offers show ${percent(shown)})`,
+          formula,
+          prior: hoursText(terms.prior_ms),
+          online: hoursText(terms.online_ms),
+          offline: hoursText(terms.offline_ms),
+          "offline, rented": hoursText(terms.offline_rented_extra_ms),
+          "failed starts": hoursText(terms.failed_starts_ms),
+        }),
+        renderTable(days, COLUMNS, "Nothing is known of it yet."),
+      ].join("\n"),
   );
 }
 

@@ -3,6 +3,8 @@ export { addressChallenger } from "./addresses/address-proof-service.ts";
 export { admitAll, recordClone } from "./sessions/admission.ts";
 export { AgentGateway, type AgentPorts, type LastWord } from "./sessions/agent-gateway.ts";
 export { countConnectedGpus, countGpuFailures, countGpus } from "./machines/device-store.ts";
+export { listOwnSimulated } from "./machines/hardware-store.ts";
+export { inventHistory } from "./presence/invented-history.ts";
 export { AgentPasses, type PublishedAddresses } from "./sessions/agent-passes.ts";
 export { listRevoked, REVOKED_CHANNEL } from "./join/store.ts";
 export { hostLoops } from "./loops.ts";

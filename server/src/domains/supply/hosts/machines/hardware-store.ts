@@ -23,3 +23,21 @@ export async function listGpuModels(
 /** SQL for other stores: true for a machine whose containers are simulated. */
 export const isSimulated = (machineId: RawBuilder<unknown>) =>
   sql<boolean>`(select machines.engine_kind = 'simulated' from machines where machines.id = ${machineId})`;
+
+/** A simulated machine, and the key that its invented properties follow from. */
+export type SimulatedMachine = { readonly id: MachineId; readonly hostKey: string };
+
+/** Those of these machines that the operator simulates: joined by others, a simulated machine gets nothing invented. */
+export async function listOwnSimulated(
+  db: Reader,
+  machineIds: readonly MachineId[],
+): Promise<readonly SimulatedMachine[]> {
+  const { rows } = await sql<SimulatedMachine>`
+    select machines.id, machines.host_key as "hostKey"
+    from machines join agent_credentials on agent_credentials.id = machines.agent_credential_id
+    where machines.id = any(${[...machineIds]}::integer[]) and machines.engine_kind = 'simulated'
+      and agent_credentials.is_trusted and agent_credentials.fingerprint is null
+    order by machines.id
+  `.execute(db);
+  return rows;
+}

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import type { MachineId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
+import type { InventedDay } from "./rules/invented-days.ts";
 import { SETTLE_MS, type DayPart } from "./rules/presence.ts";
 import { firstDayOf, startOfDay, type ReliabilityFacts } from "./rules/reliability.ts";
 
@@ -105,6 +106,22 @@ export async function countPresence(tx: Tx, parts: readonly DayPart[], rentals: 
   return rows[0]?.machines ?? 0;
 }
 
+/** Stores invented days of simulated machines, where no presence was counted. */
+export async function insertInventedDays(
+  tx: Tx,
+  days: readonly (InventedDay & { readonly machineId: MachineId })[],
+): Promise<void> {
+  await sql`
+    insert into machine_days (machine_id, day, online_ms, offline_ms, offline_rented_ms, maintenance_ms)
+    select machine_id, day, online_ms, offline_ms, 0, 0 from unnest(
+      ${days.map((day) => day.machineId)}::integer[], ${days.map((day) => day.day)}::integer[],
+      ${days.map((day) => day.onlineMs)}::bigint[], ${days.map((day) => day.offlineMs)}::bigint[]
+    ) as invented (machine_id, day, online_ms, offline_ms)
+    order by machine_id, day
+    on conflict do nothing
+  `.execute(tx.db);
+}
+
 /** One day of a machine as everybody may read it. */
 export type MachineDay = Omit<ReliabilityFacts, "failedStarts"> & {
   readonly day: number;
@@ -142,6 +159,25 @@ export async function listReliabilityFacts(
   db: Reader,
   { afterId, limit, now }: { readonly afterId: number; readonly limit: number; readonly now: Date },
 ): Promise<readonly RatedMachine[]> {
+  const page = sql`select id, reliability_ppm from machines where id > ${afterId} order by id limit ${limit}`;
+  return selectReliabilityFacts(db, page, now);
+}
+
+/** Facts from which the reliability of these machines is computed, in id order. */
+export async function listReliabilityFactsOf(
+  db: Reader,
+  ids: readonly MachineId[],
+  now: Date,
+): Promise<readonly RatedMachine[]> {
+  const named = sql`select id, reliability_ppm from machines where id = any(${ids}::integer[])`;
+  return selectReliabilityFacts(db, named, now);
+}
+
+async function selectReliabilityFacts(
+  db: Reader,
+  machines: RawBuilder<unknown>,
+  now: Date,
+): Promise<readonly RatedMachine[]> {
   const firstDay = firstDayOf(now);
   const { rows } = await sql<RatedMachine>`
     select m.id, m.reliability_ppm as "reliabilityPpm",
@@ -150,7 +186,7 @@ export async function listReliabilityFacts(
       coalesce(sum(days.maintenance_ms), 0)::bigint as "maintenanceMs",
       (select count(*) from failed_starts where machine_id = m.id and at >= ${startOfDay(firstDay)}::timestamptz
         and is_counted) as "failedStarts"
-    from (select id, reliability_ppm from machines where id > ${afterId} order by id limit ${limit}) as m
+    from (${machines}) as m
     left join machine_days as days on days.machine_id = m.id and days.day >= ${firstDay}
     group by m.id, m.reliability_ppm
     order by m.id
@@ -172,7 +208,14 @@ export async function setReliability(
 }
 
 /** The reliability that offers of this machine show now; undefined when the machine does not exist. */
-export async function findShownReliability(db: Reader, id: MachineId): Promise<number | undefined> {
-  const row = await db.selectFrom("machines").select("reliability_ppm").where("id", "=", id).executeTakeFirst();
-  return row?.reliability_ppm;
+export async function findShownReliability(
+  db: Reader,
+  id: MachineId,
+): Promise<{ readonly ppm: number; readonly isSimulated: boolean } | undefined> {
+  const row = await db
+    .selectFrom("machines")
+    .select(["reliability_ppm", "engine_kind"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row && { ppm: row.reliability_ppm, isSimulated: row.engine_kind === "simulated" };
 }

@@ -21,6 +21,9 @@ const ReliabilityDay = model("ReliabilityDay", {
 export const ReliabilityResponse = model("MachineReliability", {
   success: Success,
   machine_id: Type.Integer(),
+  is_simulated: Type.Boolean({
+    description: "True for a simulated machine: of the operator's own, days in which nobody saw it are invented",
+  }),
   reliability: Type.Number({ description: "Reliability of the days below, from 0 to 1, cut off after four decimals" }),
   shown_reliability: Type.Number({
     description: "Reliability that offers show, from 0 to 1; it follows within ten minutes",

@@ -15,6 +15,7 @@ import {
   setPresenceClock,
   setReliability,
   type MachineDay,
+  type RatedMachine,
   type RentalsInSql,
 } from "../presence/presence-store.ts";
 import { findMeasuredUplink } from "../uplinks/probe-store.ts";
@@ -48,6 +49,12 @@ type PageOf = { readonly afterId: number; readonly limit: number };
 /** Recomputes the reliability of machines and stores those that offers would show differently. */
 export async function rateMachines(tx: Tx, page: PageOf): Promise<Page> {
   const rated = await listReliabilityFacts(tx.db, { ...page, now: tx.now });
+  const changed = await storeReliability(tx, rated);
+  return { changed, lastId: rated.length < page.limit ? undefined : rated.at(-1)?.id };
+}
+
+/** Stores the reliability of those machines that offers would show differently; returns their number. */
+export async function storeReliability(tx: Tx, rated: readonly RatedMachine[]): Promise<number> {
   const changed = rated.flatMap(({ id, reliabilityPpm: before, ...facts }) => {
     const { reliabilityPpm } = computeReliability(facts);
     return reliabilityPpm === before ? [] : [{ id, reliabilityPpm }];
@@ -58,7 +65,7 @@ export async function rateMachines(tx: Tx, page: PageOf): Promise<Page> {
     await setReliability(tx, changed);
     await notifyMarket(tx, ids);
   }
-  return { changed: changed.length, lastId: rated.length < page.limit ? undefined : rated.at(-1)?.id };
+  return changed.length;
 }
 
 /** Decides by the rule which machines are verified, except those that an administrator decided. */
@@ -106,6 +113,7 @@ async function tellDeverified(
 
 export type ReliabilityReport = {
   readonly machineId: MachineId;
+  readonly isSimulated: boolean;
   readonly days: readonly MachineDay[];
   readonly terms: ReliabilityTerms;
   /** The reliability that offers show until it is computed again. */
@@ -114,8 +122,8 @@ export type ReliabilityReport = {
 
 /** The public report on a machine's reliability, computed now. */
 export async function reportReliability(db: Reader, id: MachineId | undefined, now: Date): Promise<ReliabilityReport> {
-  const shownPpm = id === undefined ? undefined : await findShownReliability(db, id);
-  if (id === undefined || shownPpm === undefined) throw notFound("no_such_machine", "There is no such machine.");
+  const shown = id === undefined ? undefined : await findShownReliability(db, id);
+  if (id === undefined || shown === undefined) throw notFound("no_such_machine", "There is no such machine.");
   const days = await listMachineDays(db, id, now);
   const sum = (read: (day: MachineDay) => bigint) => days.reduce((total, day) => total + read(day), 0n);
   const terms = computeReliability({
@@ -125,7 +133,7 @@ export async function reportReliability(db: Reader, id: MachineId | undefined, n
     maintenanceMs: sum((day) => day.maintenanceMs),
     failedStarts: sum((day) => BigInt(day.startsFailed)),
   });
-  return { machineId: id, days, terms, shownPpm };
+  return { machineId: id, isSimulated: shown.isSimulated, days, terms, shownPpm: shown.ppm };
 }
 
 export type VerificationReport = {

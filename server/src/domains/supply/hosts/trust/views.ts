@@ -6,10 +6,17 @@ import type { Candidate } from "./store.ts";
 
 const PPM = 1e6;
 
-export function viewReliability({ machineId, days, terms, shownPpm }: ReliabilityReport): ReliabilityResponse {
+export function viewReliability({
+  machineId,
+  isSimulated,
+  days,
+  terms,
+  shownPpm,
+}: ReliabilityReport): ReliabilityResponse {
   return {
     success: true,
     machine_id: machineId,
+    is_simulated: isSimulated,
     reliability: terms.reliabilityPpm / PPM,
     shown_reliability: shownPpm / PPM,
     formula: RELIABILITY_FORMULA,

@@ -6,6 +6,7 @@ import { extendLocalVolumes, listSpaceOf, putListing } from "./companion-service
 import { holdForVolume, type Payer } from "../metering/credit.ts";
 import { notifyVolumes } from "../machines/store.ts";
 import {
+  BYTES_PER_GB,
   DEFAULT_SIZE_GB,
   freeBytes,
   LOCAL_DEFAULTS,
@@ -21,6 +22,8 @@ import {
   findReplacedVolumeOffer,
   findVolumeOffer,
   findVolumeOfferOfMachine,
+  insertVolumeOffer,
+  listNeverListed,
   unlistVolumeOffer,
   type VolumeOffer,
 } from "./store.ts";
@@ -28,6 +31,8 @@ import { listingIsReplaced } from "../offers/listing-change.ts";
 import type { ListVolumeBody } from "../schema.ts";
 import { dollarsPerHour } from "../views.ts";
 import { insertVolume, sumRentedOfMachines } from "../volume-store.ts";
+
+const DAY_MS = 86_400_000;
 
 /** Lists space of the caller's machines, or changes the sent fields of their live listings; all of them or none. */
 export async function listLocalSpace(
@@ -58,6 +63,28 @@ export async function listLocalSpace(
   for (const id of ids) await extendLocalVolumes(tx, id);
   await notifyMarket(tx, ids);
   return offerIds;
+}
+
+/** Simulated hosts list this part of their disks for a year. */
+const INVENTED_PART = 4n;
+const INVENTED_DAYS = 365;
+
+/** Lists space of those of these simulated machines that never listed any. The caller holds the machines' locks. */
+export async function inventSpace(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
+  const ids = await listNeverListed(tx.db, machineIds);
+  if (ids.length === 0) return;
+  const endAt = new Date(tx.now.getTime() + INVENTED_DAYS * DAY_MS);
+  for (const machine of (await listMachines(tx.db, ids)).values()) {
+    const gigabytes = BigInt(machine.facts.disk_bytes) / BigInt(BYTES_PER_GB) / INVENTED_PART;
+    if (gigabytes === 0n) continue;
+    await insertVolumeOffer(tx, machine.id, {
+      sizeBytes: gigabytes * BigInt(BYTES_PER_GB),
+      priceNanosPerGbMonth: machine.priceDiskNanosPerGbMonth,
+      creditDiscountMaxPermille: 0,
+      endAt,
+    });
+  }
+  await notifyMarket(tx, ids);
 }
 
 /** Takes the caller's listing off the market; volumes rented of it stay. */

@@ -34,6 +34,16 @@ export async function findVolumeOffer(db: Reader, id: VolumeOfferId): Promise<Vo
   return row && toOffer(row);
 }
 
+/** Those of these machines that never had a listing of space, live or not. */
+export async function listNeverListed(db: Reader, machineIds: readonly MachineId[]): Promise<readonly MachineId[]> {
+  const { rows } = await sql<{ id: MachineId }>`
+    select said.id from unnest(${[...machineIds]}::integer[]) as said (id)
+    where not exists (select from volume_offers where volume_offers.machine_id = said.id)
+    order by said.id
+  `.execute(db);
+  return rows.map((row) => row.id);
+}
+
 /** All machines that have a live listing of space. */
 export async function listMachinesWithSpace(db: Reader): Promise<readonly MachineId[]> {
   const rows = await db
