@@ -155,7 +155,11 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const offers = new OfferTable(database, { clock, log, listVolumeSpace });
   const space = new SpaceTable(database, { clock, log });
   const encryption = createEncryption(secret, random);
-  const desk = new OrderDesk(database, clock, { secret, encryption, onUsedUp: (ids) => offers.retire(ids) });
+  const desk = new OrderDesk(database, clock, {
+    ...{ secret, encryption },
+    onUsedUp: (ids) => offers.retire(ids),
+    bundleOf: (id) => offers.index.bundleOf(id),
+  });
   const poster = createTransferPoster(database, clock);
   const leaseMs = dependencies.leaseMs ?? LEASE_MS;
   const { gateway, recorder } = createGateway({ ...dependencies, encryption, leaseMs });

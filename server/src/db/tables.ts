@@ -703,6 +703,7 @@ export type InstancesTable = {
   traffic_left_nanos: bigint | null;
   traffic_left_at_ms: Generated<bigint>;
   traffic_reached_at: Date | null;
+  bundle_id: bigint | null;
 };
 
 export type InvitationMailsTable = {

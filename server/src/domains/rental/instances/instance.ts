@@ -10,6 +10,8 @@ export type Instance = {
   readonly userId: UserId;
   readonly machineId: MachineId;
   readonly offerId: OfferId;
+  /** The bundle that its offer was shown in when it was rented; undefined where that is unknown. */
+  readonly bundleId: number | undefined;
   readonly templateId: TemplateId | undefined;
   readonly templateHashId: string | undefined;
   readonly label: string | undefined;

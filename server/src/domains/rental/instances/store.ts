@@ -32,6 +32,7 @@ export async function reserveIds(database: Database, count: number): Promise<rea
 
 export type NewInstance = Omit<
   Instance,
+  | "bundleId"
   | "isBackground"
   | "discountPpm"
   | "observed"
@@ -41,6 +42,7 @@ export type NewInstance = Omit<
   | "createdAt"
   | "traffic"
 > & {
+  readonly bundleId?: number | undefined;
   readonly isBackground?: boolean;
   readonly holdId: HoldId | undefined;
   /** The limit of its traffic costs; absent for an instance that costs nothing. */
@@ -55,6 +57,7 @@ export async function insertInstances(tx: Tx, instances: readonly NewInstance[],
     user_id: instance.userId,
     machine_id: instance.machineId,
     offer_id: instance.offerId,
+    bundle_id: instance.bundleId ?? null,
     template_id: instance.templateId ?? null,
     template_hash_id: instance.templateHashId ?? null,
     label: instance.label ?? null,
@@ -321,6 +324,7 @@ function toInstance(row: Selectable<InstancesTable>): Instance {
     userId: row.user_id,
     machineId: row.machine_id,
     offerId: row.offer_id,
+    bundleId: row.bundle_id === null ? undefined : Number(row.bundle_id),
     templateId: (row.template_id ?? undefined) as TemplateId | undefined,
     templateHashId: row.template_hash_id ?? undefined,
     label: row.label ?? undefined,

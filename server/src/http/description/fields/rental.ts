@@ -135,7 +135,10 @@ export const RENTAL_FIELDS: FieldWords = {
     "The status in a sentence; null when there is nothing to say",
     "success, running pytorch/pytorch:latest/ssh",
   ],
-  "Instance.bundle_id": ["Id of the machine", 12],
+  "Instance.bundle_id": [
+    "The bundle of its offer as the search showed it; the id of the machine where that is unknown",
+    90412,
+  ],
   "Instance.template_id": ["Id of the template; null without one", 31],
   "Instance.template_name": ["Name of the template as it was rented; null without one", "PyTorch"],
   "Instance.is_bid": ["True for an interruptible instance", false],

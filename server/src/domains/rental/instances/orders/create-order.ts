@@ -10,6 +10,8 @@ export type CreateOrder = {
   readonly instanceId: InstanceId;
   readonly userId: UserId;
   readonly offerId: number;
+  /** The bundle that searches show the offer in; undefined where no search shows it. */
+  readonly bundleId?: number | undefined;
   readonly launch: EncryptedLaunch;
   readonly template: { readonly id: TemplateId; readonly hashId: string } | undefined;
   readonly volumeInfo: VolumeInfo | undefined;

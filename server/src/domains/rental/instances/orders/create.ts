@@ -173,6 +173,7 @@ function assess(now: Date, order: CreateOrder, { offer: known, state }: Named): 
       userId: order.userId,
       machineId: machine.id,
       offerId: offer.id,
+      bundleId: order.bundleId,
       templateId: order.template?.id,
       templateHashId: order.template?.hashId,
       label: launch.label ?? undefined,

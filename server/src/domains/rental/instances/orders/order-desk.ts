@@ -75,6 +75,8 @@ export type DeskMeans = {
   readonly encryption: Encryption;
   /** Called with offers that are certainly retired, before anybody is answered. */
   readonly onUsedUp?: (ids: readonly OfferId[]) => void;
+  /** The bundle that searches show an offer in. */
+  readonly bundleOf?: (id: OfferId) => number | undefined;
 };
 
 /** Takes orders for instances: checks each alone, then rents many in one durable write. */
@@ -88,14 +90,20 @@ export class OrderDesk {
   /** Offers that are certainly retired. They never come back: a crowd that wants one offer costs the database once. */
   readonly #usedUp = new Set<number>();
   readonly #onUsedUp: (ids: readonly OfferId[]) => void;
+  readonly #bundleOf: (id: OfferId) => number | undefined;
   #ids: InstanceId[] = [];
   #reserving: Promise<void> | undefined;
 
-  constructor(database: Database, clock: Clock, { secret, encryption, onUsedUp = () => {} }: DeskMeans) {
+  constructor(
+    database: Database,
+    clock: Clock,
+    { secret, encryption, onUsedUp = () => {}, bundleOf = () => undefined }: DeskMeans,
+  ) {
     this.#database = database;
     this.#clock = clock;
     this.#encryption = encryption;
     this.#onUsedUp = onUsedUp;
+    this.#bundleOf = bundleOf;
     this.#keyOf = instanceKeyMaker(secret);
     this.#lookups = new MicroBatcher({
       maxBatch: LOOKUPS_PER_BATCH,
@@ -184,6 +192,7 @@ export class OrderDesk {
       ...wish,
       instanceId,
       offerId,
+      bundleId: this.#bundleOf(asId<OfferId>(offerId)),
       launch: encryptSettings(wish.launch, instanceId, this.#encryption),
       instanceKey: this.#keyOf(instanceId),
       repeatable: terms.repeatable,

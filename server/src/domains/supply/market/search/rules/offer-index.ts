@@ -43,6 +43,12 @@ export class OfferIndex {
     return this.#slots.get(id);
   }
 
+  /** The bundle of a live offer, as searches show it. */
+  bundleOf(id: OfferId): number | undefined {
+    const offer = this.#offerSlots.get(id);
+    return offer === undefined ? undefined : this.offers.numbers("bundle_id")[offer];
+  }
+
   /** Stores the present state of a machine and its offers; a machine without offers is removed. */
   replace(offered: OfferedMachine): void {
     const { id } = offered.machine;
