@@ -1,3 +1,4 @@
+export { COPY_USER } from "./copy-user.ts";
 export * from "./desired.ts";
 export * from "./facts.ts";
 export { estimateDlperf, findGpuModel, gpuModels } from "./gpu-models.ts";

@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { AuthContext, Connection, ServerChannel } from "ssh2";
+import { COPY_USER } from "../../../protocol/index.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { findAuthorizedKey, type AuthorizedKey } from "./authorized-keys.ts";
@@ -38,7 +39,7 @@ export type SshConnection = {
   dismiss(reason: string): void;
 };
 
-const USER = "root";
+const ROOT = "root";
 const MAX_ATTEMPTS = 6;
 const MAX_SESSIONS = 32;
 /** Answers that a client has not read; with more, its requests are not read. */
@@ -63,6 +64,7 @@ export function serveConnection(
   const transport = createTransport(client, socket, gone.signal);
   const channels = new Set<ServerChannel>();
   let key: AuthorizedKey | undefined;
+  let isForCopies = false;
   let sessions = 0;
   const forwards = createForwards({ ...place, transport });
 
@@ -71,7 +73,10 @@ export function serveConnection(
   );
   client.on(
     "authentication",
-    authenticator(place, client, (accepted) => (key = accepted)),
+    authenticator(place, client, (accepted, user) => {
+      key = accepted;
+      isForCopies = user === COPY_USER;
+    }),
   );
   client.on("ready", () => {
     const { instanceId } = place;
@@ -87,12 +92,9 @@ export function serveConnection(
     if (sessions >= MAX_SESSIONS) return reject();
     sessions += 1;
     const sshConnection = [ends.address, ends.port, ends.ownAddress, ends.ownPort] as const;
-    serveSession({ ...place, transport, sshConnection, keep }, accept(), () => (sessions -= 1));
+    serveSession({ ...place, transport, sshConnection, keep, isForCopies }, accept(), () => (sessions -= 1));
   });
-  client.on("tcpip", (accept, reject, { destIP, destPort }) =>
-    forwards.connectOut(() => keep(accept()), reject, destIP, destPort),
-  );
-  serveForwardRequests(client, forwards);
+  serveForwards(client, forwards, { keep, isAllowed: () => !isForCopies });
   guardMemory(transport, channels);
   const onClose = () => {
     if (gone.signal.aborted) return;
@@ -120,11 +122,11 @@ export function serveConnection(
   };
 }
 
-/** Lets in public keys only, as one user only. A refusal does not give its reason. */
+/** Lets in public keys only, as root or as the user of copies. A refusal does not give its reason. */
 function authenticator(
   place: ConnectionPlace,
   client: Connection,
-  onAccept: (key: AuthorizedKey) => void,
+  onAccept: (key: AuthorizedKey, user: string) => void,
 ): (context: AuthContext) => void {
   let failures = 0;
   return (context) => {
@@ -135,20 +137,31 @@ function authenticator(
       place.log.debug({ instance_id: place.instanceId }, "ssh connection ended after too many attempts");
       client.end();
     };
-    if (context.method !== "publickey" || context.username !== USER) return refuse();
+    const { method, username } = context;
+    if (method !== "publickey" || (username !== ROOT && username !== COPY_USER)) return refuse();
     const key = findAuthorizedKey(place.keys(), context.key.data);
     if (key === undefined) return refuse();
     const { blob, signature, hashAlgo } = context;
     // The client asks whether the key would do before it signs.
     if (signature === undefined || blob === undefined) return context.accept();
     if (!key.verifies(blob, signature, hashAlgo)) return refuse();
-    onAccept(key);
+    onAccept(key, username);
     context.accept();
   };
 }
 
-function serveForwardRequests(client: Connection, forwards: Forwards): void {
+type ForwardRules = {
+  readonly keep: (channel: ServerChannel) => ServerChannel;
+  readonly isAllowed: () => boolean;
+};
+
+function serveForwards(client: Connection, forwards: Forwards, { keep, isAllowed }: ForwardRules): void {
+  client.on("tcpip", (accept, reject, { destIP, destPort }) => {
+    if (isAllowed()) forwards.connectOut(() => keep(accept()), reject, destIP, destPort);
+    else reject();
+  });
   client.on("request", (accept, reject, name, info) => {
+    if (!isAllowed()) return reject?.();
     if (name === "tcpip-forward" && "bindAddr" in info) {
       void forwards
         .listen(info.bindAddr, info.bindPort)

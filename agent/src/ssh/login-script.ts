@@ -2,16 +2,21 @@ import { TOOLBOX_PATH } from "../machine/toolbox.ts";
 
 const BUSYBOX = `${TOOLBOX_PATH}/busybox`;
 
-/** The program of a session: the renter's shell, one command in it, or the program behind the sftp subsystem. */
+/** The program of a session: the renter's shell, one command in it, or a program of the toolbox behind it. */
 export type SessionProgram =
   | { readonly kind: "login" }
   | { readonly kind: "command"; readonly command: string }
-  | { readonly kind: "sftp" };
+  | { readonly kind: "sftp" }
+  /** rsync's daemon for copies of this instance, over this channel. */
+  | { readonly kind: "copies"; readonly instanceId: number };
 
 /**
  * Prepares a session as a login does and becomes the program: home, shell and name from the image's own user table,
  * variables of /etc/environment, the size of the terminal. It runs in the toolbox's shell and asks nothing of the
  * image. `$1` is the kind, `$2` the command, `$3` and `$4` are the terminal's rows and columns.
+ *
+ * For copies `$2` is the settings of rsync's daemon, which reads them from a pipe: no file of the image counts, and none
+ * is written.
  */
 const LOGIN_SCRIPT = `
 berth_kind=$1 berth_command=$2 berth_rows=$3 berth_columns=$4
@@ -52,6 +57,14 @@ if [ -n "$berth_rows" ]; then
 fi
 case $berth_kind in
   sftp) exec ${TOOLBOX_PATH}/bin/sftp-server ;;
+  copies)
+    berth_rsync=${TOOLBOX_PATH}/bin/rsync
+    [ -x "$berth_rsync" ] || berth_rsync=$(command -v rsync) ||
+      { echo 'berth: neither this host nor the image has rsync' >&2; exit 127; }
+    exec "$berth_rsync" --server --daemon --config=/proc/self/fd/3 . 3<<END
+$berth_command
+END
+    ;;
   command)
     export PATH="$PATH:${TOOLBOX_PATH}/bin"
     [ -n "$berth_shell" ] && exec "$berth_shell" -c "$berth_command"
@@ -75,9 +88,31 @@ export function sessionArgv(
   program: SessionProgram,
   window: { readonly rows: number; readonly columns: number } | undefined,
 ): readonly string[] {
-  const command = program.kind === "command" ? program.command : "";
+  const command = commandOf(program);
   const size = window === undefined ? ["", ""] : [String(window.rows), String(window.columns)];
   return [...SESSION_ARGV_START, program.kind, command, ...size];
+}
+
+function commandOf(program: SessionProgram): string {
+  switch (program.kind) {
+    case "command":
+      return program.command;
+    case "copies":
+      return rsyncSettings(program.instanceId);
+    case "login":
+    case "sftp":
+      return "";
+  }
+}
+
+/**
+ * Two modules of one name each, as published clients write the instance: its number, and `C.` before it. Their root is
+ * the container's, entered by `chroot`, since rsync would otherwise rewrite links that begin with a slash.
+ */
+function rsyncSettings(instanceId: number): string {
+  const common = ["use chroot = yes", "uid = 0", "gid = 0", "read only = no", "munge symlinks = no"];
+  const modules = [`${instanceId}`, `C.${instanceId}`].flatMap((name) => [`[${name}]`, "path = /"]);
+  return [...common, "log file = /dev/null", "reverse lookup = no", ...modules].join("\n");
 }
 
 /** A connection to a name, looked up and made from inside; input and output are the connection. */

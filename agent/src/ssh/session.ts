@@ -6,6 +6,9 @@ import type { WindowSize } from "./docker-exec.ts";
 import { attempt, deliver, follow } from "./transport.ts";
 
 export type SessionPlace = ProgramPlace & {
+  readonly instanceId: number;
+  /** True for the user of copies, who gets rsync's daemon and nothing else. */
+  readonly isForCopies: boolean;
   /** `SSH_CONNECTION` as programs inside see it: both ends' address and port. */
   readonly sshConnection: readonly [string, number, string, number];
   /** Lets the connection know of a channel that it opens. */
@@ -17,6 +20,8 @@ const MAX_VALUE_LENGTH = 256;
 const MAX_WINDOW_SIDE = 10_000;
 /** Signals not yet delivered; more are dropped. */
 const MAX_SIGNALS_WAITING = 16;
+/** The command that rsync's client sends for a path such as `host::7/data`. */
+const RSYNC_DAEMON = /^(?:\S*\/)?rsync --server --daemon \.$/;
 const RESIZE_ATTEMPTS = 20;
 const RESIZE_WAIT_MS = 50;
 const SIGNALS: ReadonlyMap<string, NodeJS.Signals> = new Map(
@@ -87,11 +92,38 @@ export function serveSession(place: SessionPlace, session: Session, onEnd: () =>
       channel.end();
     });
   };
+  if (place.isForCopies) serveCopies(place, session, run, ended.signal);
+  else servePrograms(session, run);
+}
+
+type Run = (opened: ServerChannel, program: SessionProgram) => Promise<void>;
+
+function servePrograms(session: Session, run: Run): void {
   session.once("shell", (accept) => void run(accept(), { kind: "login" }));
   session.once("exec", (accept, _reject, { command }) => void run(accept(), { kind: "command", command }));
   session.on("subsystem", (accept, reject, { name }) => {
     if (name !== "sftp") return reject?.();
     void run(accept(), { kind: "sftp" });
+  });
+}
+
+/** Starts rsync's daemon and nothing else. A subsystem that nobody serves is refused by the library. */
+function serveCopies(place: SessionPlace, session: Session, run: Run, over: AbortSignal): void {
+  session.once("shell", (accept) => void refuseAll(place, accept(), over));
+  session.once("exec", (accept, _reject, { command }) => {
+    if (RSYNC_DAEMON.test(command)) void run(accept(), { kind: "copies", instanceId: place.instanceId });
+    else void refuseAll(place, accept(), over);
+  });
+}
+
+/** Ends a session of the user of copies that asks for anything else. */
+async function refuseAll(place: SessionPlace, channel: ServerChannel, over: AbortSignal): Promise<void> {
+  place.keep(channel).on("error", () => undefined);
+  channel.stderr.on("error", () => undefined);
+  await tell(place, channel, "this user is for rsync alone; log in as root", over);
+  attempt(() => {
+    channel.exit(1);
+    channel.end();
   });
 }
 
