@@ -1959,6 +1959,17 @@ export type InstancePrepayResponse = {
   readonly deposit: number;
 };
 
+export type InstancePutSshKeyRequest = {
+  readonly ssh_key_id?: string | number;
+  readonly ssh_key?: string | number;
+};
+
+export type InstancePutSshKeyResponse = {
+  readonly success: true;
+  readonly msg: string;
+  readonly key: string;
+};
+
 export type InstanceRequestLogsRequest = {
   readonly tail?: string | number;
   readonly filter?: string;
@@ -5568,6 +5579,18 @@ export type InstanceAttachSshKeyAnswer = Message;
 /** Attach an SSH key to an instance; it takes effect at once: `POST /api/v0/instances/{id}/ssh/` */
 export function instanceAttachSshKey(client: Client, input: InstanceAttachSshKeyInput, options?: CallOptions): Promise<InstanceAttachSshKeyAnswer> {
   return client.request({ method: "POST", path: `/api/v0/instances/${encodeURIComponent(input.id)}/ssh/`, body: input.body ?? {} }, options);
+}
+
+export type InstancePutSshKeyInput = {
+  readonly id: number;
+  readonly body?: InstancePutSshKeyRequest;
+};
+
+export type InstancePutSshKeyAnswer = InstancePutSshKeyResponse;
+
+/** Attach an SSH key of the account to an instance, and show it: `PUT /api/v0/instances/{id}/ssh/` */
+export function instancePutSshKey(client: Client, input: InstancePutSshKeyInput, options?: CallOptions): Promise<InstancePutSshKeyAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/instances/${encodeURIComponent(input.id)}/ssh/`, body: input.body ?? {} }, options);
 }
 
 export type InstanceListSshKeysInput = {

@@ -17,12 +17,13 @@ import { notificationEndpoints } from "./notification-endpoints.ts";
 import { ABSENT, at, onObject, onUser, plain, type Needs, type Row } from "./row.ts";
 import { aTeamOf, teamEndpoints } from "./team-endpoints.ts";
 import { hiddenPaymentEndpoints, paymentEndpoints } from "./payment-endpoints.ts";
+import { anSshKeyId, copyEndpoints } from "./copy-endpoints.ts";
 import { completionEndpoints } from "./completion-endpoints.ts";
 import { hiddenServerlessEndpoints, serverlessEndpoints } from "./serverless-endpoints.ts";
 import { spendingEndpoints } from "./spending-endpoints.ts";
 import { templateEndpoints } from "./template-endpoints.ts";
 import { unbuiltEndpoints } from "./unbuilt-endpoints.ts";
-import { aVolume, idIn, volumeEndpoints } from "./volume-endpoints.ts";
+import { aVolume, volumeEndpoints } from "./volume-endpoints.ts";
 import { aListedMachine, anInstance, anOffer, type Target, type World } from "./world.ts";
 
 type Paths = (typeof document)["paths"];
@@ -68,15 +69,6 @@ async function aJoinedCredential(world: World, user: TestCaller): Promise<number
 
 const instanceId = async (world: World, user: TestCaller) => (await anInstance(world, user)).id;
 
-/** A key of the account, made when there is none left: there is a limit. */
-async function anSshKeyId(world: World, user: TestCaller): Promise<number> {
-  const { body } = await world.send("GET", at("/api/v0/ssh/"), user.secret);
-  const [first] = body as readonly { readonly id: number }[];
-  if (first !== undefined) return first.id;
-  const { key } = await world.done("POST", at("/api/v0/ssh/", { ssh_key: anSshKey() }), user);
-  return (key as { readonly id: number }).id;
-}
-
 /** A variable of the user alone, under a name that is always the same: there is a limit. */
 async function aSecret(world: World, user: TestCaller): Promise<string> {
   const key = `OF_${user.id}`;
@@ -94,14 +86,6 @@ async function anEmailToken({ database }: World, { id: userId, email }: TestCall
 }
 
 const aSecretName = () => `K${randomUUID().replaceAll("-", "")}`;
-
-/** A key that an instance of the user lets in; the instance is named first. */
-async function anAttachedKey(world: World, user: TestCaller): Promise<{ instance: number; key: number }> {
-  const instance = await instanceId(world, user);
-  const path = `/api/v0/instances/${instance}/ssh/`;
-  const { msg } = await world.done("POST", at(path, { ssh_key: anSshKey() }), user);
-  return { instance, key: idIn(msg) };
-}
 
 /** A row on an instance that only the path names. */
 const onInstance = (needs: Needs, path: (id: string | number) => string, body?: unknown): Row => ({
@@ -209,27 +193,6 @@ const answerIncrease = (verb: "accept" | "reject"): Row =>
 /** A row on the owner's instance that refuses the key inside the instance. */
 const onInstanceOfOwner = (aim: (id: string | number) => Target): Row =>
   onObject("instance_write", "id", instanceId, aim);
-
-const startCopy = (path: string): Row => {
-  const copy = (from: number, to: number) => at(path, { src_id: from, dst_id: to, src_path: "/a", dst_path: "/b" });
-  return {
-    needs: "instance_write",
-    call: async (world) => {
-      const id = await instanceId(world, world.owner);
-      return copy(id, id);
-    },
-    aims: async (world) => {
-      const [own, foreign] = [await instanceId(world, world.owner), await instanceId(world, world.stranger)];
-      return {
-        src_id: { own: copy(own, own), foreign: copy(foreign, own), absent: copy(ABSENT, own) },
-        dst_id: { own: copy(own, own), foreign: copy(own, foreign), absent: copy(own, ABSENT) },
-      };
-    },
-  };
-};
-
-const cancelCopy = (path: string): Row =>
-  onObject("instance_write", "dst_id", instanceId, (id) => at(path, { dst_id: id }));
 
 /** The result of a host's task. Its owner may share the address, which needs no key. */
 const confirmEmail = (path: string): Row => ({
@@ -457,59 +420,6 @@ export const endpoints = {
     (id) => at(`/api/v0/instances/bid_price/${id}/`, { client_id: "me", price: 2 }),
   ),
 
-  "GET /api/v0/instances/{id}/ssh/": onObject("instance_read", "id", instanceId, (id) =>
-    at(`/api/v0/instances/${id}/ssh/`),
-  ),
-  "POST /api/v0/instances/{id}/ssh/": {
-    needs: "instance_write",
-    call: async (world) =>
-      at(`/api/v0/instances/${await instanceId(world, world.owner)}/ssh/`, { ssh_key: anSshKey() }),
-    aims: async (world) => {
-      const { owner, stranger } = world;
-      const aim = (id: number, sshKey: string) => at(`/api/v0/instances/${id}/ssh/`, { ssh_key: sshKey });
-      const own = await instanceId(world, owner);
-      return {
-        id: {
-          own: aim(own, anSshKey()),
-          foreign: aim(await instanceId(world, stranger), anSshKey()),
-          absent: aim(ABSENT, anSshKey()),
-        },
-        ssh_key: {
-          own: aim(own, String(await anSshKeyId(world, owner))),
-          foreign: aim(own, String(await anSshKeyId(world, stranger))),
-          absent: aim(own, String(ABSENT)),
-        },
-      };
-    },
-  },
-  "DELETE /api/v0/instances/{id}/ssh/{key_id}/": {
-    needs: "instance_write",
-    call: async (world) => {
-      const { instance, key } = await anAttachedKey(world, world.owner);
-      return at(`/api/v0/instances/${instance}/ssh/${key}/`);
-    },
-    aims: async (world) => {
-      const [own, second, foreign] = [
-        await anAttachedKey(world, world.owner),
-        await anAttachedKey(world, world.owner),
-        await anAttachedKey(world, world.stranger),
-      ];
-      const aim = (instance: number, key: number) => at(`/api/v0/instances/${instance}/ssh/${key}/`);
-      return {
-        id: {
-          own: aim(own.instance, own.key),
-          foreign: aim(foreign.instance, foreign.key),
-          absent: aim(ABSENT, foreign.key),
-        },
-        key_id: {
-          own: aim(second.instance, second.key),
-          foreign: aim(second.instance, foreign.key),
-          absent: aim(second.instance, ABSENT),
-        },
-      };
-    },
-  },
-
   "PUT /api/v0/instances/recycle/{id}/": onInstanceOfOwner((id) => at(`/api/v0/instances/recycle/${id}/`)),
   "PUT /api/v0/instances/update_template/{id}/": onInstanceOfOwner((id) =>
     at(`/api/v0/instances/update_template/${id}/`, { image: "debian" }),
@@ -524,10 +434,7 @@ export const endpoints = {
     ...onInstanceOfOwner((id) => at(`/api/v0/instances/request_logs/${id}/`, {})),
     needs: "instance_read",
   },
-  "PUT /api/v0/commands/copy_direct/": startCopy("/api/v0/commands/copy_direct/"),
-  "PUT /api/v0/commands/rsync/": startCopy("/api/v0/commands/rsync/"),
-  "DELETE /api/v0/commands/copy_direct/": cancelCopy("/api/v0/commands/copy_direct/"),
-  "DELETE /api/v0/commands/rsync/": cancelCopy("/api/v0/commands/rsync/"),
+  ...copyEndpoints,
 
   "POST /api/v0/hosts/tokens/": plain("machine_write", "/api/v0/hosts/tokens/", { name: "rig" }),
   "GET /api/v0/hosts/tokens/": plain("machine_read", "/api/v0/hosts/tokens/"),

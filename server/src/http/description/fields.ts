@@ -1,3 +1,4 @@
+import { COPY_FIELDS } from "./fields/copies.ts";
 import { DOCUMENT_FIELDS } from "./fields/documents.ts";
 import { HARDWARE_FIELDS } from "./fields/hardware.ts";
 import { MONEY_FIELDS } from "./fields/money.ts";
@@ -13,6 +14,7 @@ const PARTS: Readonly<Record<string, string>> = { MachineColumns: "Machine" };
 const OWN: FieldWords = {
   ...HARDWARE_FIELDS,
   ...RENTAL_FIELDS,
+  ...COPY_FIELDS,
   ...TEMPLATE_FIELDS,
   ...MONEY_FIELDS,
   ...DOCUMENT_FIELDS,

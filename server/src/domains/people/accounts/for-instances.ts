@@ -10,4 +10,4 @@ export {
 } from "./ssh-keys/instance-store.ts";
 export { listAccountTrafficLimits } from "./users/traffic-limit-store.ts";
 export { listSecrets } from "./secrets/store.ts";
-export { attachSshKey, detachSshKey } from "./ssh-keys/service.ts";
+export { attachSshKey, detachSshKey, requireSameSshKey, type AttachedKey } from "./ssh-keys/service.ts";

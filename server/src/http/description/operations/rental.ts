@@ -174,6 +174,11 @@ export const RENTAL_OPERATIONS: OperationWords = {
     description:
       "Lets a public SSH key log in to an instance at once, also while it runs. 400 `invalid_ssh_key` or `max_ssh_keys`, 404 `no_such_instance` or `no_such_ssh_key`.",
   },
+  "api.instance.put_ssh_key": {
+    description:
+      "Lets a key of the account, named by its id or its text, log in to an instance at once, and returns that key. A key that is attached already is returned as well. 400 `invalid_args` when the two fields name different keys, 400 `invalid_ssh_key` or `max_ssh_keys`, 404 `no_such_instance` or `no_such_ssh_key`.",
+    request: { ssh_key_id: 3 },
+  },
   "api.instance.list_ssh_keys": {
     description: "Returns the SSH keys that may log in to an instance, as a JSON text. 404 `no_such_instance`.",
   },

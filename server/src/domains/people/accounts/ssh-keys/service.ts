@@ -3,7 +3,12 @@ import { invalid, notFound, type AppError } from "../../../../base/errors.ts";
 import { parseId, type InstanceId, type SshKeyId, type UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { recordAudit } from "../audit-log/store.ts";
-import { deleteInstanceSshKey, insertInstanceSshKey, listInstanceSshKeys } from "./instance-store.ts";
+import {
+  deleteInstanceSshKey,
+  insertInstanceSshKey,
+  listInstanceSshKeys,
+  type InstanceSshKey,
+} from "./instance-store.ts";
 import {
   deleteSshKey,
   findSshKey,
@@ -76,6 +81,9 @@ export async function removeSshKey(tx: Tx, { identity, ipAddress }: Caller, id: 
   await recordAudit(tx, identity, { ipAddress, action: "api.ssh_key.delete", args: { id } });
 }
 
+/** A key of an instance that a request has just named; `isNew` when it was not there before. */
+export type AttachedKey = InstanceSshKey & { readonly isNew: boolean };
+
 /**
  * Adds a key to an instance that the caller has locked and owns: by a key's text, or by the id of a key of the account.
  * A key that the instance already has stays as it is.
@@ -85,11 +93,11 @@ export async function attachSshKey(
   { identity, ipAddress }: Caller,
   instanceId: InstanceId,
   given: string | number | undefined,
-): Promise<{ readonly id: SshKeyId; readonly isNew: boolean }> {
+): Promise<AttachedKey> {
   const { line, fingerprint, accountKeyId } = await resolveKey(tx, identity.userId, given);
   const present = (await listInstanceSshKeys(tx.db, [instanceId])).get(instanceId) ?? [];
   const same = present.find((key) => key.fingerprint === fingerprint);
-  if (same !== undefined) return { id: same.id, isNew: false };
+  if (same !== undefined) return { ...same, isNew: false };
   if (present.length >= INSTANCE_SSH_KEYS_MAX) {
     throw tooManyKeys(`An instance may have at most ${INSTANCE_SSH_KEYS_MAX} SSH keys.`);
   }
@@ -98,7 +106,18 @@ export async function attachSshKey(
   const id = await insertInstanceSshKey(tx, instanceId, { id: isFree ? accountKeyId : undefined, line, fingerprint });
   const args = { id: instanceId, ssh_key_id: id, fingerprint };
   await recordAudit(tx, identity, { ipAddress, action: "api.instance.attach_ssh_key", args });
-  return { id, isNew: true };
+  return { id, instanceId, publicKey: line, fingerprint, isNew: true };
+}
+
+/** Refuses two names, an id of the account and a text, that stand for different keys. */
+export async function requireSameSshKey(
+  tx: Tx,
+  { identity }: Caller,
+  { ssh_key_id: id, ssh_key: text }: { readonly ssh_key_id: string | number; readonly ssh_key: string | number },
+): Promise<void> {
+  const [byId, byText] = [await resolveKey(tx, identity.userId, id), await resolveKey(tx, identity.userId, text)];
+  if (byId.fingerprint === byText.fingerprint) return;
+  throw invalid("ssh_key", `ssh_key is not your key ${id}, which ssh_key_id names. Send one of them.`);
 }
 
 /** Removes a key from an instance that the caller has locked and owns. */

@@ -94,6 +94,46 @@ test("each instance of a batch gets the keys of its user", async (t) => {
   assert.deepEqual(keys, [[lines[0]], [lines[1]], []]);
 });
 
+test("a key is attached by its id or its text and shown as JSON text, and two fields that name two keys are refused", async (t) => {
+  const world = await testApp(t);
+  const [host, user, stranger] = [await world.host(), await world.caller(), await world.caller()];
+  const id = await rentAndRun(world, user, host, { runtype: "ssh" });
+  const [line, other] = [anSshKey("laptop"), anSshKey("desk")];
+  const [keyId, otherId] = [await addKey(world, user, line), await addKey(world, user, other)];
+  const put = (body: object, instance = id) =>
+    world.call({ method: "PUT", url: `/api/v0/instances/${instance}/ssh/`, secret: user.secret, body });
+  const first = await put({ ssh_key_id: keyId });
+  assert.deepEqual(
+    [first.status, first.body.msg],
+    [200, `SSH key ${keyId} is attached to instance ${id}.`],
+    first.text,
+  );
+  assert.deepEqual(JSON.parse(first.body.key), { id: keyId, name: "laptop", public_key: line });
+  await soon("the host to know the key", () => host.order(id)?.ssh?.authorized_keys.includes(line) === true);
+  for (const body of [{ ssh_key_id: String(keyId), ssh_key: line }, { ssh_key: line }, { ssh_key: keyId }]) {
+    const again = await put(body);
+    assert.deepEqual([again.status, again.body.key], [200, first.body.key], again.text);
+    assert.match(again.body.msg, /already/);
+  }
+  const foreign = await addKey(world, stranger, anSshKey("stranger"));
+  for (const [body, status, error, field] of [
+    [{ ssh_key_id: otherId, ssh_key: line }, 400, "invalid_args", "ssh_key"],
+    [{ ssh_key: "no key" }, 400, "invalid_ssh_key", "ssh_key"],
+    [{}, 400, "no_ssh_key", "ssh_key"],
+    [{ ssh_key_id: foreign }, 404, "no_such_ssh_key", undefined],
+    [{ ssh_key_id: { no: 1 } }, 400, "invalid_args", "ssh_key_id"],
+  ] as const) {
+    const answer = await put(body);
+    assert.deepEqual([answer.status, answer.body.error, answer.body.field], [status, error, field], answer.text);
+  }
+  assert.equal((await put({ ssh_key_id: keyId }, 99_999)).body.error, "no_such_instance");
+  assert.deepEqual(
+    (await keysOf(world, user, id)).map((key: { readonly id: number }) => key.id),
+    [keyId],
+    "a refused request attaches nothing",
+  );
+});
+
 test("attaching and detaching a key reaches the host at once, and does not restart the run", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host(), await world.caller()];

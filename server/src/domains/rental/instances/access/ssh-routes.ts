@@ -1,7 +1,22 @@
 import { callerOf, identityOf, type HttpScope } from "../../../../http/server.ts";
-import { AttachSshKeyBody, IdParams, Message, SshKeyParams, SshKeys } from "../schema.ts";
-import { attachInstanceKey, detachInstanceKey, listInstanceKeys, type KeyRequest } from "./ssh-service.ts";
+import {
+  AttachNamedKeyBody,
+  AttachSshKeyBody,
+  IdParams,
+  KeyAttached,
+  Message,
+  SshKeyParams,
+  SshKeys,
+} from "../schema.ts";
+import {
+  attachInstanceKey,
+  attachNamedKey,
+  detachInstanceKey,
+  listInstanceKeys,
+  type KeyRequest,
+} from "./ssh-service.ts";
 import { viewInstanceKeys } from "../views.ts";
+import type { AttachedKey } from "../../../people/accounts/for-instances.ts";
 
 const PATH = "/api/v0/instances/:id/ssh/";
 
@@ -20,10 +35,27 @@ export function instanceSshRoutes({ app, database, mutate }: HttpScope): void {
     },
     (request) =>
       mutate(request, async (tx) => {
-        const { id, isNew } = await attachInstanceKey(tx, requestOf(request), request.body.ssh_key);
-        const what = isNew ? "is attached to" : "was attached to";
-        const msg = `SSH key ${id} ${what} instance ${request.params.id}${isNew ? "" : " already"}.`;
-        return { success: true as const, msg };
+        const attached = await attachInstanceKey(tx, requestOf(request), request.body.ssh_key);
+        return { success: true as const, msg: tellOf(attached) };
+      }),
+  );
+
+  app.put(
+    PATH,
+    {
+      config: { access: { operation: "api.instance.put_ssh_key", permission: "instance_write" } },
+      schema: {
+        summary: "Attach an SSH key of the account to an instance, and show it",
+        params: IdParams,
+        body: AttachNamedKeyBody,
+        response: { 200: KeyAttached },
+      },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const attached = await attachNamedKey(tx, requestOf(request), request.body);
+        const [key] = viewInstanceKeys([attached]);
+        return { success: true as const, msg: tellOf(attached), key: JSON.stringify(key) };
       }),
   );
 
@@ -56,6 +88,10 @@ export function instanceSshRoutes({ app, database, mutate }: HttpScope): void {
         return { success: true as const, msg: "SSH key removed from instance." };
       }),
   );
+}
+
+function tellOf({ id, instanceId, isNew }: AttachedKey): string {
+  return `SSH key ${id} ${isNew ? "is" : "was"} attached to instance ${instanceId}${isNew ? "" : " already"}.`;
 }
 
 function requestOf(

@@ -1,9 +1,11 @@
-import type { SshKeyId, UserId } from "../../../../base/ids.ts";
+import type { UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import {
   attachSshKey,
   detachSshKey,
   listInstanceSshKeys,
+  requireSameSshKey,
+  type AttachedKey,
   type InstanceSshKey,
 } from "../../../people/accounts/for-instances.ts";
 import type { Instance } from "../instance.ts";
@@ -18,10 +20,26 @@ export async function attachInstanceKey(
   tx: Tx,
   request: KeyRequest,
   key: string | number | undefined,
-): Promise<{ readonly id: SshKeyId; readonly isNew: boolean }> {
+): Promise<AttachedKey> {
   const instance = await requireOpen(tx, request);
   const attached = await attachSshKey(tx, request.caller, instance.id, key);
   if (attached.isNew) await notifyDesired(tx, [instance.machineId]);
+  return attached;
+}
+
+/** A key as two fields name it: by its id in the account, by its text or id, or by both. */
+export type NamedKey = {
+  readonly ssh_key_id?: string | number | undefined;
+  readonly ssh_key?: string | number | undefined;
+};
+
+/** Attaches the key that the fields name. Both fields together must name one key. */
+export async function attachNamedKey(tx: Tx, request: KeyRequest, named: NamedKey): Promise<AttachedKey> {
+  const { ssh_key_id, ssh_key } = named;
+  const attached = await attachInstanceKey(tx, request, ssh_key_id ?? ssh_key);
+  if (ssh_key_id !== undefined && ssh_key !== undefined) {
+    await requireSameSshKey(tx, request.caller, { ssh_key_id, ssh_key });
+  }
   return attached;
 }
 
