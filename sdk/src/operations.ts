@@ -858,11 +858,36 @@ export type CopyCancellation = {
 
 export type CopyRequest = {
   readonly client_id?: string | number;
-  readonly src_id?: number | string;
-  readonly dst_id?: number | string;
+  readonly src_id?: number | string | null;
+  readonly dst_id?: number | string | null;
   readonly src_path?: string;
   readonly dst_path?: string;
   readonly [key: string]: unknown;
+};
+
+export type CopySizeRequest = {
+  readonly client_id?: string | number;
+  readonly src_id?: number | string;
+  readonly src_path?: string;
+  readonly [key: string]: unknown;
+};
+
+export type CopySizeResponse = {
+  readonly success: true;
+  readonly result_url: string;
+  readonly msg: string;
+};
+
+export type CopyStarted = {
+  readonly success: true;
+  readonly msg: string;
+  readonly src_addr?: string;
+  readonly src_port?: number;
+  readonly dst_addr?: string;
+  readonly dst_port?: number;
+  readonly rsync_user?: string;
+  readonly rsync_path?: string;
+  readonly ssh_host_key?: string | null;
 };
 
 export type CreatedInstance = {
@@ -4950,9 +4975,9 @@ export type CopyStartInput = {
   readonly body?: CopyRequest;
 };
 
-export type CopyStartAnswer = Done;
+export type CopyStartAnswer = CopyStarted;
 
-/** Copy between instances and volumes: `PUT /api/v0/commands/copy_direct/` */
+/** Copy between instances, volumes and the own computer: `PUT /api/v0/commands/copy_direct/` */
 export function copyStart(client: Client, input: CopyStartInput = {}, options?: CallOptions): Promise<CopyStartAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/commands/copy_direct/", body: input.body ?? {} }, options);
 }
@@ -4966,6 +4991,17 @@ export type CopyCancelAnswer = Done;
 /** Cancel the copies to an instance or volume: `DELETE /api/v0/commands/copy_direct/` */
 export function copyCancel(client: Client, input: CopyCancelInput = {}, options?: CallOptions): Promise<CopyCancelAnswer> {
   return client.request({ method: "DELETE", path: "/api/v0/commands/copy_direct/", body: input.body ?? {} }, options);
+}
+
+export type CopySizeInput = {
+  readonly body?: CopySizeRequest;
+};
+
+export type CopySizeAnswer = CopySizeResponse;
+
+/** Measure what a copy would read: `POST /api/v0/commands/get_copy_size/` */
+export function copySize(client: Client, input: CopySizeInput = {}, options?: CallOptions): Promise<CopySizeAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/commands/get_copy_size/", body: input.body ?? {} }, options);
 }
 
 export type CloudCopyInput = {

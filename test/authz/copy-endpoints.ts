@@ -130,6 +130,9 @@ export const copyEndpoints = {
   },
   "PUT /api/v0/commands/copy_direct/": startCopy("/api/v0/commands/copy_direct/"),
   "PUT /api/v0/commands/rsync/": startCopy("/api/v0/commands/rsync/"),
+  "POST /api/v0/commands/get_copy_size/": onObject("instance_write", "src_id", instanceId, (id) =>
+    at("/api/v0/commands/get_copy_size/", { src_id: String(id), src_path: "/a" }),
+  ),
   "DELETE /api/v0/commands/copy_direct/": cancelCopy("/api/v0/commands/copy_direct/"),
   "DELETE /api/v0/commands/rsync/": cancelCopy("/api/v0/commands/rsync/"),
 } satisfies Readonly<Record<string, Row>>;

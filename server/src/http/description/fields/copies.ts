@@ -18,6 +18,28 @@ export const COPY_FIELDS: FieldWords = {
   ],
   src_id: ["Source: instance `C.<id>` or volume `V.<id>`", "C.77"],
   dst_id: ["Destination: instance `C.<id>` or volume `V.<id>`", "V.21"],
+  "CopyRequest.src_id": ["Source: instance `C.<id>`, volume `V.<id>`, or `local` or null for the own computer", "C.77"],
+  "CopyRequest.dst_id": [
+    "Destination: instance `C.<id>`, volume `V.<id>`, or `local` or null for the own computer",
+    "V.21",
+  ],
+  "CopySizeRequest.src_id": ["Source: instance `C.<id>`", "C.77"],
+  "CopyStarted.src_addr": [
+    "Address of the source for rsync over SSH, when the destination is the own computer",
+    "192.0.2.10",
+  ],
+  "CopyStarted.src_port": ["Port of the SSH server at `src_addr`", 40_022],
+  "CopyStarted.dst_addr": [
+    "Address of the destination for rsync over SSH, when the source is the own computer",
+    "192.0.2.10",
+  ],
+  "CopyStarted.dst_port": ["Port of the SSH server at `dst_addr`", 40_022],
+  "CopyStarted.rsync_user": ["User of rsync at that address; it opens copies and nothing else", "vastai_kaalia"],
+  "CopyStarted.rsync_path": ["Module and path for rsync: they follow `user@address::`", "77/workspace/out"],
+  "CopyStarted.ssh_host_key": [
+    "Host key of the instance's SSH server, as in known_hosts; null while it is not known",
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExample",
+  ],
   src_path: ["Path at the source", "/workspace/out"],
   dst_path: ["Path at the destination", "/data/out"],
 };

@@ -188,8 +188,13 @@ export const RENTAL_OPERATIONS: OperationWords = {
   },
   "api.copy.start": {
     description:
-      "Copies files between instances and volumes, within a machine or from one to another; the status message of the destination shows the progress. 404 `no_such_instance` or `no_such_volume`, 409 `host_offline`, 400 `invalid_args`.",
+      "Copies files between instances and volumes, within a machine or from one to another; the status message of the destination shows the progress. With the own computer on one side (`local`, null or no id) nothing is copied yet: the answer names address, port, user and path for rsync over SSH. 404 `no_such_instance` or `no_such_volume`, 409 `host_offline`, `not_running` or `no_ssh_access`, 400 `invalid_args`.",
     request: { client_id: "me", src_id: "C.77", src_path: "/workspace/out", dst_id: "V.21", dst_path: "/data/out" },
+  },
+  "api.copy.size": {
+    description:
+      "Asks the host for the bytes at a path of an instance; get `result_url` until it answers 200 with the number, a tab and the path. A volume is measured through an instance that has it. 404 `no_such_instance` or `no_such_volume`, 409 `host_offline`, 400 `invalid_args`.",
+    request: { src_id: "C.77", src_path: "/workspace/out" },
   },
   "api.copy.cancel": {
     description:

@@ -3,7 +3,7 @@ import { invariant } from "../../../../base/invariant.ts";
 import { originOf } from "../../../../http/origin.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
 import type { TaskMeans } from "../../tasks/index.ts";
-import { cancelCopy, startCopy } from "./copy-service.ts";
+import { cancelCopy, openLocalCopy, requestCopySize, startCopy, type LocalCopy } from "./copy-service.ts";
 import { recycleInstance, updateSettings } from "./renewal-service.ts";
 import { Done, IdParams } from "../schema.ts";
 import { showInstances, type InstanceRequest, type Viewpoint } from "../service.ts";
@@ -11,7 +11,9 @@ import {
   CancelCopyBody,
   CommandAnswer,
   CommandBody,
+  CopyAnswer,
   CopyBody,
+  CopySizeBody,
   LogsAnswer,
   LogsBody,
   SettingsAnswer,
@@ -35,7 +37,8 @@ export function instanceTaskRoutes(
   registerResults(scope, means);
   registerSnapshots(scope, means);
   registerRenewal(scope, { view, encryption: means.encryption });
-  registerCopies(scope, means);
+  registerCopies(scope, means, view);
+  registerCopySize(scope, means);
 }
 
 function resultUrl(request: FastifyRequest, token: string): string {
@@ -146,7 +149,7 @@ function registerRenewal({ app, mutate }: HttpScope, { view, encryption }: Renew
   );
 }
 
-function registerCopies({ app, mutate }: HttpScope, means: TaskMeans): void {
+function registerCopies({ app, mutate }: HttpScope, means: TaskMeans, view: Omit<Viewpoint, "now">): void {
   for (const path of ["/api/v0/commands/copy_direct/", "/api/v0/commands/rsync/"]) {
     const isAlias = path.includes("rsync");
     app.put(
@@ -154,14 +157,17 @@ function registerCopies({ app, mutate }: HttpScope, means: TaskMeans): void {
       {
         config: { access: { operation: "api.copy.start", permission: "instance_write", isAlias } },
         schema: {
-          summary: "Copy between instances and volumes",
+          summary: "Copy between instances, volumes and the own computer",
           body: CopyBody,
-          response: { 200: Done },
+          response: { 200: CopyAnswer },
         },
       },
       (request) =>
         mutate(request, async (tx) => {
-          const msg = await startCopy(tx, means, identityOf(request).userId, request.body);
+          const { userId } = identityOf(request);
+          const local = await openLocalCopy(tx, view, userId, request.body);
+          if (local !== undefined) return viewLocalCopy(local);
+          const msg = await startCopy(tx, means, userId, request.body);
           return { success: true as const, msg };
         }),
     );
@@ -182,4 +188,25 @@ function registerCopies({ app, mutate }: HttpScope, means: TaskMeans): void {
         }),
     );
   }
+}
+
+function registerCopySize({ app, mutate }: HttpScope, means: TaskMeans): void {
+  app.post(
+    "/api/v0/commands/get_copy_size/",
+    {
+      config: { access: { operation: "api.copy.size", permission: "instance_write" } },
+      schema: { summary: "Measure what a copy would read", body: CopySizeBody, response: { 200: LogsAnswer } },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const token = await requestCopySize(tx, means, identityOf(request).userId, request.body);
+        const msg = "The host was asked for the size: get result_url until it answers.";
+        return { success: true as const, result_url: resultUrl(request, token), msg };
+      }),
+  );
+}
+
+function viewLocalCopy({ addr, port, isSource, ...rest }: LocalCopy) {
+  const way = isSource ? { src_addr: addr, src_port: port } : { dst_addr: addr, dst_port: port };
+  return { success: true as const, ...way, ...rest };
 }

@@ -59,13 +59,37 @@ export const SettingsAnswer = Type.Object({
 });
 
 const PlaceId = Type.Union([Type.Integer(), Type.String()], { description: "Instance `C.<id>` or volume `V.<id>`" });
+const CopySide = Type.Union([Type.Integer(), Type.String(), Type.Null()]);
+
+/** The fields after `msg` are those of a copy with the caller's own computer. */
+export const CopyAnswer = model("CopyStarted", {
+  success: Type.Literal(true),
+  msg: Type.String(),
+  src_addr: Type.Optional(Type.String()),
+  src_port: Type.Optional(Type.Integer()),
+  dst_addr: Type.Optional(Type.String()),
+  dst_port: Type.Optional(Type.Integer()),
+  rsync_user: Type.Optional(Type.String()),
+  rsync_path: Type.Optional(Type.String()),
+  ssh_host_key: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
+
+export const CopySizeBody = model(
+  "CopySizeRequest",
+  {
+    client_id: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
+    src_id: Type.Optional(PlaceId),
+    src_path: Type.Optional(Type.String()),
+  },
+  { additionalProperties: true },
+);
 
 export const CopyBody = model(
   "CopyRequest",
   {
     client_id: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
-    src_id: Type.Optional(PlaceId),
-    dst_id: Type.Optional(PlaceId),
+    src_id: Type.Optional(CopySide),
+    dst_id: Type.Optional(CopySide),
     src_path: Type.Optional(Type.String()),
     dst_path: Type.Optional(Type.String()),
   },

@@ -16,8 +16,8 @@ test("an id names an instance, bare or as C., or a volume as V.", () => {
 
 test("an invalid id is refused by its field, with the alternatives", () => {
   for (const [value, reason] of [
-    [undefined, /own computer/],
-    [null, /own computer/],
+    [undefined, /missing/],
+    [null, /missing/],
     ["local", /own computer/],
     ["s3.5", /clouds/],
     ["drive", /clouds/],

@@ -24,7 +24,8 @@ function checkId(id: number, field: string): number {
 }
 
 function reasonFor(text: string): string {
-  if (text === "" || text === "local") return "use scp, sftp or rsync over SSH to copy from or to your own computer.";
+  if (text === "") return "it is missing.";
+  if (text === "local") return "your own computer ends a copy by ending its rsync.";
   if (/^vast\.\d/.test(text)) return "this service makes no backups by itself, so there is none to copy from.";
   if (/^([CV])\./.test(text)) return "an id is a number from 1 on.";
   return "copying from or to clouds is not supported yet.";
