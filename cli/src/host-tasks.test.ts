@@ -95,7 +95,8 @@ test("a copy without a source and an update without a change are refused", async
   const { received, berth } = await serve(t, "");
   for (const [line, reason] of [
     ["copy 7 8:/x", /ID:PATH/],
-    ["copy local:/a 8:/x", /instance such as 12/],
+    ["copy local:/a local:/x", /Both places are on this computer/],
+    ["copy here:/a 8:/x", /instance such as 12/],
     ["cancel-copy x", /instance such as 12/],
     ["logs 7 --tail many", /whole number/],
     ["update-template 7", /--image/],

@@ -28,7 +28,7 @@ export function parseLineCount(text: string): number {
   return parseInteger(text, 0, 100_000);
 }
 
-/** A path in an instance or a volume, by the id that the server reads. */
+/** A path in an instance or a volume, by the id that the server reads, or on this computer, which is `local`. */
 export type Place = { readonly id: string; readonly path: string };
 
 export function parsePlaceId(text: string): string {
@@ -40,8 +40,10 @@ export function parsePlaceId(text: string): string {
 export function parsePlace(text: string): Place {
   const colon = text.indexOf(":");
   const path = text.slice(colon + 1);
-  if (colon < 0 || path === "") throw new InvalidArgumentError("It must be ID:PATH, such as 12:/data or V.7:/.");
-  return { id: parsePlaceId(text.slice(0, colon)), path };
+  if (colon < 0 || path === "")
+    throw new InvalidArgumentError("It must be ID:PATH, such as 12:/data or V.7:/, or local:PATH.");
+  const id = text.slice(0, colon);
+  return { id: id === "local" ? id : parsePlaceId(id), path };
 }
 
 /** Dollars or gigabytes: a plain decimal above zero. */

@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
 import { serverCommand } from "./connection.ts";
-import { parseId, parseLineCount, parsePlace, parsePlaceId } from "../parse.ts";
+import { parseAmount, parseId, parseLineCount, parsePlace, parsePlaceId } from "../parse.ts";
 
 /** Tasks of a host for an instance. */
 export function declareHostTaskCommands(program: Command): void {
@@ -39,9 +39,11 @@ export function declareHostTaskCommands(program: Command): void {
     .option("--no-pause", "do not pause the instance during the snapshot")
     .action(async (id, options) => (await import("../commands/instance/snapshot.ts")).takeSnapshot(id, options));
 
-  serverCommand(program, "copy", "copy files between your instances and volumes")
-    .argument("<source>", "such as 12:/data/ or V.7:/; a slash at the end copies the contents", parsePlace)
-    .argument("<destination>", "such as 13:/work", parsePlace)
+  serverCommand(program, "copy", "copy files between your instances, volumes and this computer")
+    .argument("<source>", "such as local:data/, 12:/data/ or V.7:/; a slash at the end copies the contents", parsePlace)
+    .argument("<destination>", "such as 13:/work or local:results", parsePlace)
+    .option("-i, --identity <file>", "with local: the private key to log in with")
+    .option("--limit <megabytes>", "with local: megabytes a second at most", parseAmount)
     .action(async (source, destination, options) =>
       (await import("../commands/instance/copy.ts")).startCopy(source, destination, options),
     );

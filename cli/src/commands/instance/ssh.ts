@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import path from "node:path";
 import type { Client } from "../../../../sdk/src/client.ts";
@@ -8,6 +8,7 @@ import { connect, type ConnectionOptions } from "../../connect.ts";
 import { UserError } from "../../failure.ts";
 import { findInstance, type Instance } from "../../find-instance.ts";
 import { sshAddressOf, type SshAddress } from "../../ssh-address.ts";
+import { trustOptions } from "../../ssh-trust.ts";
 
 export type SshOptions = ConnectionOptions & { readonly identity?: string; readonly forward?: readonly string[] };
 
@@ -73,16 +74,6 @@ function refuseUnreachable({ id, ...instance }: Instance): void {
   if (instance.intended_status === "stopped" || AT_REST.has(status)) {
     throw new UserError(`Instance ${id} does not run: ${status || "stopped"}.`, `Start it with: berth start ${id}`);
   }
-}
-
-/** Options of ssh that accept only the host key that the server knows; without one, ssh keeps the first key it sees. */
-async function trustOptions({ id, ssh_host_key: key }: Instance, folder: string): Promise<readonly string[]> {
-  if (key === null) return ["-o", "StrictHostKeyChecking=accept-new"];
-  const name = `berth-instance-${id}`;
-  const knownHosts = path.join(folder, "known_hosts");
-  await writeFile(knownHosts, `${name} ${key}\n`, { mode: 0o600 });
-  const settings = ["StrictHostKeyChecking=yes", `HostKeyAlias=${name}`, `UserKnownHostsFile=${knownHosts}`];
-  return [...settings, "GlobalKnownHostsFile=/dev/null", "UpdateHostKeys=no"].flatMap((setting) => ["-o", setting]);
 }
 
 function runSsh(args: readonly string[]): Promise<number> {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import { UserError } from "../../failure.ts";
@@ -37,6 +37,16 @@ export function describePublicKey(line: string): {
   const [type = "", body = "", ...comment] = line.split(" ");
   const hash = createHash("sha256").update(Buffer.from(body, "base64")).digest("base64").replace(/=+$/, "");
   return { type, name: comment.join(" "), hash: `SHA256:${hash}` };
+}
+
+/** The person's own keys that `ssh` would try: the files of the private halves, and the lines of the public ones. */
+export function ownKeyFiles(): readonly { readonly file: string; readonly line: string }[] {
+  const directory = path.join(homedir(), ".ssh");
+  return DEFAULT_FILES.flatMap((name) => {
+    const file = path.join(directory, name.replace(/\.pub$/, ""));
+    const line = existsSync(file) ? readFile(path.join(directory, name)) : undefined;
+    return line === undefined ? [] : [{ file, line: line.trim() }];
+  });
 }
 
 function findDefaultFile(): string {
