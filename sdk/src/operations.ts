@@ -26,7 +26,6 @@ export type Account = {
   readonly paypal_email: string;
   readonly password_resettable: boolean;
   readonly ssh_key: string;
-  readonly key_id: number;
   readonly sid: string;
   readonly tfa_status: "disabled";
   readonly billaddress_line1: string;
@@ -37,6 +36,7 @@ export type Account = {
   readonly taxinfo: string;
   readonly parent_id: number | null;
   readonly host_only: boolean;
+  readonly key_id: number;
   readonly created_at: number;
   readonly freeze: AccountFreeze | null;
 };
@@ -345,8 +345,6 @@ export type ApiKey = {
   readonly team_id: number | null;
   readonly team_name: string | null;
   readonly name: string;
-  readonly key: null;
-  readonly key_type: "api";
   readonly key_prefix: string;
   readonly permissions: false | Readonly<Record<string, unknown>>;
   readonly key_params: string;
@@ -361,7 +359,6 @@ export type ApikeyCreateRequest = {
 };
 
 export type ApikeyCreateResponse = {
-  readonly success: true;
   readonly id: number;
   readonly key: string;
   readonly permissions: false | Readonly<Record<string, unknown>>;
@@ -423,6 +420,49 @@ export type AuditLogEntry = {
   readonly args: Readonly<Record<string, unknown>>;
 };
 
+export type AuditLogFilters = {
+  readonly success: boolean;
+  readonly msg?: string;
+  readonly users: Readonly<Record<string, AuditLogUser>>;
+  readonly keys: Readonly<Record<string, AuditLogKey>>;
+  readonly api_routes: readonly string[];
+  readonly ip_addresses: readonly string[];
+};
+
+export type AuditLogKey = {
+  readonly key: string;
+  readonly key_type: string;
+};
+
+export type AuditLogPageResponse = {
+  readonly success: true;
+  readonly total_logs: number;
+  readonly logs_found: number;
+  readonly audit_logs: readonly AuditLogRow[];
+  readonly next_token: string | null;
+};
+
+export type AuditLogRow = {
+  readonly id?: number;
+  readonly user_id?: number;
+  readonly ip_address?: string;
+  readonly api_key_id?: number | null;
+  readonly created_at?: number;
+  readonly api_route?: string;
+  readonly args?: Readonly<Record<string, unknown>>;
+  readonly key?: string;
+  readonly key_type?: string;
+  readonly key_status?: string;
+  readonly email?: string;
+  readonly name?: string;
+};
+
+export type AuditLogUser = {
+  readonly email: string;
+  readonly name: string;
+  readonly apikey_ids: readonly number[];
+};
+
 export type Autobill = {
   readonly success: true;
   readonly enabled: boolean;
@@ -436,48 +476,6 @@ export type Autobill = {
 export type BackgroundLoops = {
   readonly loops?: readonly Readonly<Record<string, unknown>>[];
   readonly [key: string]: unknown;
-};
-
-export type BackupFile = {
-  readonly name: string;
-  readonly size: number | null;
-  readonly url: string;
-};
-
-export type BackupFilesResponse = {
-  readonly authorization_token: string;
-  readonly expires_in_sec: number;
-  readonly truncated: boolean;
-  readonly files: readonly BackupFile[];
-};
-
-export type BackupListResponse = {
-  readonly success: true;
-  readonly backups: readonly InstanceBackup[];
-};
-
-export type Benchmark = {
-  readonly id?: number;
-  readonly contract_id?: number | null;
-  readonly machine_id?: number;
-  readonly gpu_name?: string | null;
-  readonly num_gpus?: number;
-  readonly image?: string | null;
-  readonly launch_args?: string | null;
-  readonly template_id?: number | null;
-  readonly template_hash?: string | null;
-  readonly type?: "perf" | "upload" | "download" | "cpu" | "disk";
-  readonly value?: number;
-  readonly measured_by?: "server" | "worker" | "agent";
-  readonly dph_base?: number | null;
-  readonly last_update?: number;
-};
-
-export type BenchmarkSearchResponse = {
-  readonly success: true;
-  readonly benchmarks_found: number;
-  readonly next_token: string | null;
-  readonly benchmarks: readonly Benchmark[];
 };
 
 export type BillingCardsResponse = {
@@ -858,36 +856,11 @@ export type CopyCancellation = {
 
 export type CopyRequest = {
   readonly client_id?: string | number;
-  readonly src_id?: number | string | null;
-  readonly dst_id?: number | string | null;
+  readonly src_id?: number | string;
+  readonly dst_id?: number | string;
   readonly src_path?: string;
   readonly dst_path?: string;
   readonly [key: string]: unknown;
-};
-
-export type CopySizeRequest = {
-  readonly client_id?: string | number;
-  readonly src_id?: number | string;
-  readonly src_path?: string;
-  readonly [key: string]: unknown;
-};
-
-export type CopySizeResponse = {
-  readonly success: true;
-  readonly result_url: string;
-  readonly msg: string;
-};
-
-export type CopyStarted = {
-  readonly success: true;
-  readonly msg: string;
-  readonly src_addr?: string;
-  readonly src_port?: number;
-  readonly dst_addr?: string;
-  readonly dst_port?: number;
-  readonly rsync_user?: string;
-  readonly rsync_path?: string;
-  readonly ssh_host_key?: string | null;
 };
 
 export type CreatedInstance = {
@@ -1745,16 +1718,6 @@ export type InstanceAttachSshKeyRequest = {
   readonly ssh_key?: string | number;
 };
 
-export type InstanceBackup = {
-  readonly id: number;
-  readonly contract_id: number;
-  readonly type: string | null;
-  readonly machine_id: number;
-  readonly status: "pending" | "success" | "error";
-  readonly created_at: number | null;
-  readonly info: string | null;
-};
-
 export type InstanceChange = {
   readonly id: number;
   readonly success: boolean;
@@ -1982,17 +1945,6 @@ export type InstancePrepayResponse = {
   readonly timescale: number;
   readonly discount_rate: number;
   readonly deposit: number;
-};
-
-export type InstancePutSshKeyRequest = {
-  readonly ssh_key_id?: string | number;
-  readonly ssh_key?: string | number;
-};
-
-export type InstancePutSshKeyResponse = {
-  readonly success: true;
-  readonly msg: string;
-  readonly key: string;
 };
 
 export type InstanceRequestLogsRequest = {
@@ -2504,7 +2456,6 @@ export type MachinePageResponse = {
 export type MachineReliability = {
   readonly success: true;
   readonly machine_id: number;
-  readonly is_simulated: boolean;
   readonly reliability: number;
   readonly shown_reliability: number;
   readonly formula: string;
@@ -2948,10 +2899,6 @@ export type OfferGpuTypesResponse = {
   readonly gpu_types: readonly GpuType[];
 };
 
-export type OfferQueryAsksResponse = {
-  readonly offers: readonly Readonly<Record<string, unknown>>[];
-};
-
 export type OfferQueryResponse = {
   readonly offers: readonly Readonly<Record<string, unknown>>[];
 };
@@ -2975,20 +2922,6 @@ export type OfferSearchAsksRequest = {
 
 export type OfferSearchAsksResponse = {
   readonly offers: readonly Readonly<Record<string, unknown>>[];
-};
-
-export type OfferSuggestBidRequest = {
-  readonly price?: number;
-  readonly max_start?: number;
-  readonly min_duration?: number;
-  readonly [key: string]: unknown;
-};
-
-export type OfferUpdateBundleRequest = {
-  readonly price?: number;
-  readonly max_start?: number;
-  readonly min_duration?: number;
-  readonly [key: string]: unknown;
 };
 
 export type Offers = {
@@ -3148,6 +3081,12 @@ export type RefusedOffer = {
   readonly msg: string;
 };
 
+export type RegeneratedKey = {
+  readonly user_id: number;
+  readonly email: string;
+  readonly derived_key: string;
+};
+
 export type ReliabilityDay = {
   readonly day: number;
   readonly online_ms: number;
@@ -3206,11 +3145,8 @@ export type RentalForecastReason = {
 };
 
 export type RouteRequestRequest = {
-  readonly endpoint?: string;
-  readonly endpoint_id?: number;
+  readonly endpoint: string;
   readonly cost: number;
-  readonly latency?: number;
-  readonly guid?: number;
   readonly api_key?: string;
   readonly request_idx?: number;
   readonly replay_timeout?: number;
@@ -3427,51 +3363,59 @@ export type StoredSshKey = {
   readonly key: SshKey;
 };
 
-export type StoredTemplate = {
-  readonly id?: number | string;
-  readonly hash_id?: string;
-  readonly name?: string;
-  readonly image?: string;
-  readonly tag?: string;
-  readonly desc?: string;
-  readonly readme?: string;
-  readonly readme_visible?: boolean;
-  readonly env?: string;
-  readonly onstart?: string;
-  readonly runtype?: string;
-  readonly args_str?: string;
-  readonly ssh_direct?: boolean;
-  readonly use_ssh?: boolean;
-  readonly jup_direct?: boolean;
-  readonly jupyter_dir?: string;
-  readonly use_jupyter_lab?: boolean;
-  readonly docker_login_repo?: string;
-  readonly docker_login_user?: string;
-  readonly docker_login_pass?: string;
-  readonly href?: string;
-  readonly repo?: string;
-  readonly extra_filters?: Readonly<Record<string, unknown>>;
-  readonly recommended_disk_space?: number | string;
-  readonly private?: boolean;
-  readonly volume_info?: unknown;
-  readonly traffic_limit?: number;
-  readonly [key: string]: unknown;
-};
-
 export type Subaccount = {
   readonly id: number;
-  readonly parent_id: number;
-  readonly key_id: number | null;
   readonly email: string;
   readonly username: string;
-  readonly created_at: string;
-  readonly deleted_at: string | null;
+  readonly user: string;
+  readonly fullname: string;
   readonly balance: number;
   readonly credit: number;
+  readonly balance_threshold: number;
+  readonly balance_threshold_enabled: boolean;
+  readonly traffic_limit: number | null;
+  readonly email_verified: boolean;
+  readonly has_billing: boolean;
+  readonly has_payout: boolean;
+  readonly can_pay: boolean;
+  readonly billing_creditonly: boolean;
+  readonly billed_expected: number;
+  readonly billed_verified: number;
+  readonly paid_expected: number;
+  readonly paid_verified: number;
+  readonly got_signup_credit: boolean;
+  readonly last4: string;
+  readonly paypal_email: string;
+  readonly password_resettable: boolean;
+  readonly ssh_key: string;
+  readonly sid: string;
+  readonly tfa_status: "disabled";
+  readonly billaddress_line1: string;
+  readonly billaddress_line2: string;
+  readonly billaddress_city: string;
+  readonly billaddress_zip: string;
+  readonly billaddress_country: string;
+  readonly taxinfo: string;
+  readonly parent_id: number | null;
+  readonly host_only: boolean;
+  readonly key_id: number | null;
+  readonly api_key: string;
+  readonly created_at: string;
+  readonly deleted_at: string | null;
 };
 
 export type SubaccountListResponse = {
   readonly users: readonly Subaccount[];
+};
+
+export type SubaccountRegenerateKeysRequest = {
+  readonly subaccount_user_id?: number;
+  readonly regenerate_all?: boolean;
+};
+
+export type SubaccountRegenerateKeysResponse = {
+  readonly success: true;
+  readonly regenerated_keys: readonly RegeneratedKey[];
 };
 
 export type Success = {
@@ -3544,10 +3488,6 @@ export type TeamDeleteResponse = {
   readonly pkey_id: number | null;
 };
 
-export type TeamDeleteRoleRequest = {
-  readonly role_id?: number;
-};
-
 export type TeamInviteRequest = {
   readonly email?: string;
   readonly role?: string;
@@ -3576,7 +3516,7 @@ export type TeamMember = {
 export type TeamRole = {
   readonly id: number;
   readonly name: string;
-  readonly identifier: string | null;
+  readonly identifier: string;
   readonly permissions: Readonly<Record<string, unknown>>;
 };
 
@@ -3639,22 +3579,6 @@ export type Template = {
   readonly created_at?: number;
   readonly count_created?: number;
   readonly recent_create_date?: number | null;
-  readonly user_template_id?: number;
-  readonly last_used_at?: number;
-};
-
-export type TemplateAddRequest = {
-  readonly template_id: number | string;
-  readonly [key: string]: unknown;
-};
-
-export type TemplateChoicesResponse = {
-  readonly success: true;
-  readonly templates: readonly Template[];
-  readonly referral_templates: readonly Template[];
-  readonly popular: readonly Template[];
-  readonly recommended: readonly Template[];
-  readonly autoscaler: readonly Template[];
 };
 
 export type TemplateCreateRequest = {
@@ -3719,59 +3643,14 @@ export type TemplateEditRequest = {
   readonly traffic_limit?: number;
 };
 
-export type TemplateForWorkersResponse = {
-  readonly success: true;
-  readonly autoscaler: readonly Template[];
-  readonly recommended: readonly Template[];
-};
-
-export type TemplateLibraryResponse = {
-  readonly success: true;
-  readonly templates: readonly Template[];
-};
-
-export type TemplatePageResponse = {
-  readonly success: boolean;
-  readonly msg?: string;
-  readonly templates_found: number;
-  readonly templates: readonly Template[];
-  readonly next_token: string | null;
-};
-
 export type TemplateParamsResponse = {
   readonly success: true;
   readonly limits: Readonly<Record<string, number>>;
 };
 
-export type TemplateRecentResponse = {
-  readonly success: true;
-  readonly templates_found: number;
-  readonly templates: readonly Template[];
-  readonly page_size: number;
-  readonly last_page_template_id: number | null;
-  readonly last_page_last_used_at: number | null;
-};
-
-export type TemplateRemoveRequest = {
-  readonly template_id: number | string;
-  readonly [key: string]: unknown;
-};
-
 export type TemplateSearchResponse = {
   readonly success: true;
   readonly templates_found: number;
-  readonly templates: readonly Template[];
-};
-
-export type TemplateStoreRequest = {
-  readonly templates: readonly StoredTemplate[];
-  readonly is_an_edit?: boolean;
-  readonly referral_template_id?: number;
-  readonly [key: string]: unknown;
-};
-
-export type TemplateStoreResponse = {
-  readonly success: true;
   readonly templates: readonly Template[];
 };
 
@@ -3800,6 +3679,10 @@ export type UserCreateResponse = {
 export type UserIpaddrsResponse = {
   readonly success: true;
   readonly results: readonly IpAddressUse[];
+};
+
+export type UserSettingsResponse = {
+  readonly o: string | null;
 };
 
 export type UserSpendRateResponse = {
@@ -4573,6 +4456,13 @@ export function instanceCreate(client: Client, input: InstanceCreateInput, optio
   return client.request({ method: "PUT", path: `/api/v0/asks/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
+export type AuditLogFiltersAnswer = AuditLogFilters;
+
+/** Show the values by which own audit log can be filtered: `GET /api/v0/audit_log_filters/` */
+export function auditLogFilters(client: Client, options?: CallOptions): Promise<AuditLogFiltersAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/audit_log_filters/" }, options);
+}
+
 export type AuditLogListAnswer = readonly AuditLogEntry[];
 
 /** Show the audit log of own account: `GET /api/v0/audit_logs/` */
@@ -4618,24 +4508,6 @@ export type ApikeyDeleteAnswer = "Successfully Deleted API Key";
 /** Delete an API key: `DELETE /api/v0/auth/apikeys/{id}/` */
 export function apikeyDelete(client: Client, input: ApikeyDeleteInput, options?: CallOptions): Promise<ApikeyDeleteAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/auth/apikeys/${encodeURIComponent(input.id)}/` }, options);
-}
-
-export type BenchmarkSearchInput = {
-  readonly query?: {
-    readonly select_filters?: string;
-    readonly query?: string;
-    readonly select_cols?: string;
-    readonly order_by?: string;
-    readonly limit?: number;
-    readonly after_token?: string;
-  };
-};
-
-export type BenchmarkSearchAnswer = BenchmarkSearchResponse;
-
-/** Search measurements of machines: `GET /api/v0/benchmarks/` */
-export function benchmarkSearch(client: Client, input: BenchmarkSearchInput = {}, options?: CallOptions): Promise<BenchmarkSearchAnswer> {
-  return client.request({ method: "GET", path: "/api/v0/benchmarks/", query: input.query }, options);
 }
 
 export type BillingAutobillAnswer = Autobill;
@@ -4823,30 +4695,6 @@ export function offerQuery(client: Client, input: OfferQueryInput = {}, options?
   return client.request({ method: "GET", path: "/api/v0/bundles/", query: input.query }, options);
 }
 
-export type OfferUpdateBundleInput = {
-  readonly id: string;
-  readonly body?: OfferUpdateBundleRequest;
-};
-
-export type OfferUpdateBundleAnswer = Readonly<Record<string, unknown>>;
-
-/** Ask about a bundle: switched off: `PUT /api/v0/bundles/{id}/` */
-export function offerUpdateBundle(client: Client, input: OfferUpdateBundleInput, options?: CallOptions): Promise<OfferUpdateBundleAnswer> {
-  return client.request({ method: "PUT", path: `/api/v0/bundles/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
-}
-
-export type OfferSuggestBidInput = {
-  readonly id: string;
-  readonly body?: OfferSuggestBidRequest;
-};
-
-export type OfferSuggestBidAnswer = number;
-
-/** Suggest a bid for a bundle: `PUT /api/v0/bundles_bid_price/{id}/` */
-export function offerSuggestBid(client: Client, input: OfferSuggestBidInput, options?: CallOptions): Promise<OfferSuggestBidAnswer> {
-  return client.request({ method: "PUT", path: `/api/v0/bundles_bid_price/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
-}
-
 export type CapListAnswer = CapListResponse;
 
 /** Show the limits on spending: `GET /api/v0/caps/` */
@@ -4975,9 +4823,9 @@ export type CopyStartInput = {
   readonly body?: CopyRequest;
 };
 
-export type CopyStartAnswer = CopyStarted;
+export type CopyStartAnswer = Done;
 
-/** Copy between instances, volumes and the own computer: `PUT /api/v0/commands/copy_direct/` */
+/** Copy between instances and volumes: `PUT /api/v0/commands/copy_direct/` */
 export function copyStart(client: Client, input: CopyStartInput = {}, options?: CallOptions): Promise<CopyStartAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/commands/copy_direct/", body: input.body ?? {} }, options);
 }
@@ -4991,17 +4839,6 @@ export type CopyCancelAnswer = Done;
 /** Cancel the copies to an instance or volume: `DELETE /api/v0/commands/copy_direct/` */
 export function copyCancel(client: Client, input: CopyCancelInput = {}, options?: CallOptions): Promise<CopyCancelAnswer> {
   return client.request({ method: "DELETE", path: "/api/v0/commands/copy_direct/", body: input.body ?? {} }, options);
-}
-
-export type CopySizeInput = {
-  readonly body?: CopySizeRequest;
-};
-
-export type CopySizeAnswer = CopySizeResponse;
-
-/** Measure what a copy would read: `POST /api/v0/commands/get_copy_size/` */
-export function copySize(client: Client, input: CopySizeInput = {}, options?: CallOptions): Promise<CopySizeAnswer> {
-  return client.request({ method: "POST", path: "/api/v0/commands/get_copy_size/", body: input.body ?? {} }, options);
 }
 
 export type CloudCopyInput = {
@@ -5262,17 +5099,6 @@ export function offerGpuTypes(client: Client, options?: CallOptions): Promise<Of
   return client.request({ method: "GET", path: "/api/v0/gpu_types/" }, options);
 }
 
-export type OfferGpuTypeInput = {
-  readonly id: string;
-};
-
-export type OfferGpuTypeAnswer = GpuType;
-
-/** A GPU on the market and its memory: `GET /api/v0/gpu_types/{id}/` */
-export function offerGpuType(client: Client, input: OfferGpuTypeInput, options?: CallOptions): Promise<OfferGpuTypeAnswer> {
-  return client.request({ method: "GET", path: `/api/v0/gpu_types/${encodeURIComponent(input.id)}/` }, options);
-}
-
 export type HostListAnswer = HostListResponse;
 
 /** Show own agents and their machines: `GET /api/v0/hosts/credentials/` */
@@ -5331,30 +5157,6 @@ export type HostTokenDeleteAnswer = Message;
 /** Delete a join token: `DELETE /api/v0/hosts/tokens/{id}/` */
 export function hostTokenDelete(client: Client, input: HostTokenDeleteInput, options?: CallOptions): Promise<HostTokenDeleteAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/hosts/tokens/${encodeURIComponent(input.id)}/` }, options);
-}
-
-export type BackupListInput = {
-  readonly query?: {
-    readonly contract_id?: number;
-  };
-};
-
-export type BackupListAnswer = BackupListResponse;
-
-/** List backups of instances and volumes: `GET /api/v0/instance_backups/` */
-export function backupList(client: Client, input: BackupListInput = {}, options?: CallOptions): Promise<BackupListAnswer> {
-  return client.request({ method: "GET", path: "/api/v0/instance_backups/", query: input.query }, options);
-}
-
-export type BackupFilesInput = {
-  readonly contract_id: number;
-};
-
-export type BackupFilesAnswer = BackupFilesResponse;
-
-/** List the files of a backup: `GET /api/v0/instance_backups/{contract_id}/download/` */
-export function backupFiles(client: Client, input: BackupFilesInput, options?: CallOptions): Promise<BackupFilesAnswer> {
-  return client.request({ method: "GET", path: `/api/v0/instance_backups/${encodeURIComponent(input.contract_id)}/download/` }, options);
 }
 
 export type InstanceListAnswer = InstanceListResponse;
@@ -5615,18 +5417,6 @@ export type InstanceAttachSshKeyAnswer = Message;
 /** Attach an SSH key to an instance; it takes effect at once: `POST /api/v0/instances/{id}/ssh/` */
 export function instanceAttachSshKey(client: Client, input: InstanceAttachSshKeyInput, options?: CallOptions): Promise<InstanceAttachSshKeyAnswer> {
   return client.request({ method: "POST", path: `/api/v0/instances/${encodeURIComponent(input.id)}/ssh/`, body: input.body ?? {} }, options);
-}
-
-export type InstancePutSshKeyInput = {
-  readonly id: number;
-  readonly body?: InstancePutSshKeyRequest;
-};
-
-export type InstancePutSshKeyAnswer = InstancePutSshKeyResponse;
-
-/** Attach an SSH key of the account to an instance, and show it: `PUT /api/v0/instances/{id}/ssh/` */
-export function instancePutSshKey(client: Client, input: InstancePutSshKeyInput, options?: CallOptions): Promise<InstancePutSshKeyAnswer> {
-  return client.request({ method: "PUT", path: `/api/v0/instances/${encodeURIComponent(input.id)}/ssh/`, body: input.body ?? {} }, options);
 }
 
 export type InstanceListSshKeysInput = {
@@ -6171,20 +5961,6 @@ export function overlayDelete(client: Client, input: OverlayDeleteInput = {}, op
   return client.request({ method: "DELETE", path: "/api/v0/overlay/", body: input.body ?? {} }, options);
 }
 
-export type OfferQueryAsksInput = {
-  readonly query?: {
-    readonly q?: string;
-    readonly select_cols?: string;
-  };
-};
-
-export type OfferQueryAsksAnswer = OfferQueryAsksResponse;
-
-/** Search offers by a query text or JSON: `GET /api/v0/search/asks/` */
-export function offerQueryAsks(client: Client, input: OfferQueryAsksInput = {}, options?: CallOptions): Promise<OfferQueryAsksAnswer> {
-  return client.request({ method: "GET", path: "/api/v0/search/asks/", query: input.query }, options);
-}
-
 export type OfferSearchAsksInput = {
   readonly body?: OfferSearchAsksRequest;
 };
@@ -6374,6 +6150,17 @@ export function subaccountList(client: Client, options?: CallOptions): Promise<S
   return client.request({ method: "GET", path: "/api/v0/subaccounts/" }, options);
 }
 
+export type SubaccountRegenerateKeysInput = {
+  readonly body?: SubaccountRegenerateKeysRequest;
+};
+
+export type SubaccountRegenerateKeysAnswer = SubaccountRegenerateKeysResponse;
+
+/** Replace the key of one subaccount, or of all: `PUT /api/v0/subaccounts/regenerate_keys/` */
+export function subaccountRegenerateKeys(client: Client, input: SubaccountRegenerateKeysInput = {}, options?: CallOptions): Promise<SubaccountRegenerateKeysAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/subaccounts/regenerate_keys/", body: input.body ?? {} }, options);
+}
+
 export type TeamCreateInput = {
   readonly body?: TeamCreateRequest;
 };
@@ -6491,9 +6278,9 @@ export function teamRolesFull(client: Client, options?: CallOptions): Promise<Te
   return client.request({ method: "GET", path: "/api/v0/team/roles-full/" }, options);
 }
 
-export type TeamRolesAnswer = readonly string[];
+export type TeamRolesAnswer = readonly TeamRole[];
 
-/** Show the names of a team's roles: `GET /api/v0/team/roles/` */
+/** Show the roles of a team: `GET /api/v0/team/roles/` */
 export function teamRoles(client: Client, options?: CallOptions): Promise<TeamRolesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/team/roles/" }, options);
 }
@@ -6534,14 +6321,13 @@ export function teamUpdateRole(client: Client, input: TeamUpdateRoleInput, optio
 
 export type TeamDeleteRoleInput = {
   readonly name: string;
-  readonly body?: TeamDeleteRoleRequest;
 };
 
 export type TeamDeleteRoleAnswer = StatusMessage;
 
 /** Delete a role: `DELETE /api/v0/team/roles/{name}/` */
 export function teamDeleteRole(client: Client, input: TeamDeleteRoleInput, options?: CallOptions): Promise<TeamDeleteRoleAnswer> {
-  return client.request({ method: "DELETE", path: `/api/v0/team/roles/${encodeURIComponent(input.name)}/`, body: input.body ?? {} }, options);
+  return client.request({ method: "DELETE", path: `/api/v0/team/roles/${encodeURIComponent(input.name)}/` }, options);
 }
 
 export type TeamTransferInput = {
@@ -6617,21 +6403,6 @@ export type TemplateParamsAnswer = TemplateParamsResponse;
 /** Show the limits of a template's fields: `GET /api/v0/template/params/` */
 export function templateParams(client: Client, options?: CallOptions): Promise<TemplateParamsAnswer> {
   return client.request({ method: "GET", path: "/api/v0/template/params/" }, options);
-}
-
-export type TemplateRecentInput = {
-  readonly query?: {
-    readonly page_size?: number;
-    readonly last_page_template_id?: number;
-    readonly last_page_last_used_at?: number;
-  };
-};
-
-export type TemplateRecentAnswer = TemplateRecentResponse;
-
-/** List templates that the caller rented with: `GET /api/v0/template/recent/` */
-export function templateRecent(client: Client, input: TemplateRecentInput = {}, options?: CallOptions): Promise<TemplateRecentAnswer> {
-  return client.request({ method: "GET", path: "/api/v0/template/recent/", query: input.query }, options);
 }
 
 export type EarningsShowAnswer = EarningsShowResponse;
@@ -6816,74 +6587,15 @@ export function notificationPreferenceUpdate(client: Client, input: Notification
   return client.request({ method: "PUT", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/notification-prefs/`, body: input.body ?? {} }, options);
 }
 
-export type TemplateAddInput = {
-  readonly user_id: string;
-  readonly body: TemplateAddRequest;
-};
-
-export type TemplateAddAnswer = Success;
-
-/** Add a public template to the own library: `POST /api/v0/users/{user_id}/template/` */
-export function templateAdd(client: Client, input: TemplateAddInput, options?: CallOptions): Promise<TemplateAddAnswer> {
-  return client.request({ method: "POST", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/template/`, body: input.body ?? {} }, options);
-}
-
-export type TemplateLibraryInput = {
+export type UserSettingsInput = {
   readonly user_id: string;
 };
 
-export type TemplateLibraryAnswer = TemplateLibraryResponse;
+export type UserSettingsAnswer = UserSettingsResponse;
 
-/** List the templates of the own library: `GET /api/v0/users/{user_id}/templates/` */
-export function templateLibrary(client: Client, input: TemplateLibraryInput, options?: CallOptions): Promise<TemplateLibraryAnswer> {
-  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/` }, options);
-}
-
-export type TemplateStoreInput = {
-  readonly user_id: string;
-  readonly body: TemplateStoreRequest;
-};
-
-export type TemplateStoreAnswer = TemplateStoreResponse;
-
-/** Create and edit templates of the own library: `POST /api/v0/users/{user_id}/templates/` */
-export function templateStore(client: Client, input: TemplateStoreInput, options?: CallOptions): Promise<TemplateStoreAnswer> {
-  return client.request({ method: "POST", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/`, body: input.body ?? {} }, options);
-}
-
-export type TemplateRemoveInput = {
-  readonly user_id: string;
-  readonly body: TemplateRemoveRequest;
-};
-
-export type TemplateRemoveAnswer = Message;
-
-/** Remove a template from the own library: `DELETE /api/v0/users/{user_id}/templates/` */
-export function templateRemove(client: Client, input: TemplateRemoveInput, options?: CallOptions): Promise<TemplateRemoveAnswer> {
-  return client.request({ method: "DELETE", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/`, body: input.body ?? {} }, options);
-}
-
-export type TemplateForWorkersInput = {
-  readonly user_id: string;
-};
-
-export type TemplateForWorkersAnswer = TemplateForWorkersResponse;
-
-/** List templates for worker groups: `GET /api/v0/users/{user_id}/templates/autoscaler/` */
-export function templateForWorkers(client: Client, input: TemplateForWorkersInput, options?: CallOptions): Promise<TemplateForWorkersAnswer> {
-  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/autoscaler/` }, options);
-}
-
-export type TemplateChoicesInput = {
-  readonly user_id: string;
-  readonly hash_id: string;
-};
-
-export type TemplateChoicesAnswer = TemplateChoicesResponse;
-
-/** List templates to choose from, with one that was shared by its hash: `GET /api/v0/users/{user_id}/templates/{hash_id}/` */
-export function templateChoices(client: Client, input: TemplateChoicesInput, options?: CallOptions): Promise<TemplateChoicesAnswer> {
-  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/${encodeURIComponent(input.hash_id)}/` }, options);
+/** Show the settings of own account: `GET /api/v0/users/{user_id}/settings/` */
+export function userSettings(client: Client, input: UserSettingsInput, options?: CallOptions): Promise<UserSettingsAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/settings/` }, options);
 }
 
 export type VolumeListInput = {
@@ -7075,6 +6787,23 @@ export function workergroupDelete(client: Client, input: WorkergroupDeleteInput,
   return client.request({ method: "DELETE", path: `/api/v0/workergroups/${encodeURIComponent(input.id)}/` }, options);
 }
 
+export type AuditLogPageInput = {
+  readonly query?: {
+    readonly limit?: number;
+    readonly after_token?: string;
+    readonly order_by?: string;
+    readonly select_cols?: string;
+    readonly select_filters?: string;
+  };
+};
+
+export type AuditLogPageAnswer = AuditLogPageResponse;
+
+/** Show the audit log of own account, page by page: `GET /api/v1/audit_logs/` */
+export function auditLogPage(client: Client, input: AuditLogPageInput = {}, options?: CallOptions): Promise<AuditLogPageAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/audit_logs/", query: input.query }, options);
+}
+
 export type InstanceCountsAnswer = InstanceCountsResponse;
 
 /** Count own instances and volumes: `GET /api/v1/counts/` */
@@ -7138,23 +6867,6 @@ export type MachinePageAnswer = MachinePageResponse;
 /** List own machines, page by page: `GET /api/v1/machines/` */
 export function machinePage(client: Client, input: MachinePageInput = {}, options?: CallOptions): Promise<MachinePageAnswer> {
   return client.request({ method: "GET", path: "/api/v1/machines/", query: input.query }, options);
-}
-
-export type TemplatePageInput = {
-  readonly query?: {
-    readonly search?: string;
-    readonly select_filters?: string;
-    readonly select_cols?: string;
-    readonly limit?: number;
-    readonly after_token?: string;
-  };
-};
-
-export type TemplatePageAnswer = TemplatePageResponse;
-
-/** Search templates page by page: `GET /api/v1/template/` */
-export function templatePage(client: Client, input: TemplatePageInput = {}, options?: CallOptions): Promise<TemplatePageAnswer> {
-  return client.request({ method: "GET", path: "/api/v1/template/", query: input.query }, options);
 }
 
 export type EarningsPageInput = {

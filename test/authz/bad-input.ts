@@ -17,6 +17,7 @@ export const WITHOUT_INPUT: ReadonlySet<string> = new Set([
   "GET /api/v0/admin/payout_holds/",
   "GET /api/v0/admin/reconciliation/",
   "GET /api/v0/arrears/",
+  "GET /api/v0/audit_log_filters/",
   "GET /api/v0/audit_logs/",
   "GET /api/v0/auth/apikeys/",
   "GET /api/v0/autojobs/",

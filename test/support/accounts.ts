@@ -40,6 +40,7 @@ export async function accountsHttp(
         },
         refuseNewKeys: async () => {},
         paymentStandingOf: async () => ({ last4: undefined, hasPayoutMethod: false }),
+        paymentStandingsOf: async () => new Map(),
         balancesOf: async (userIds) =>
           new Map(
             userIds.map((id) => {

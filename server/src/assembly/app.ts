@@ -47,6 +47,7 @@ import {
   createPaymentProvider,
   NO_PAYMENTS,
   paymentRoutes,
+  readPaymentSummaries,
   readPaymentSummary,
   type PaymentProvider,
   type PaymentSettings,
@@ -253,6 +254,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
     balanceOf: balanceNow,
     balancesOf: (userIds) => inSnapshot(database, (db) => readBalances(db, clock.now(), userIds)),
     refuseNewKeys,
+    paymentStandingsOf: (userIds) => readPaymentSummaries(database.kysely, userIds),
     paymentStandingOf: (userId) => readPaymentSummary(database.kysely, userId),
     grantCredit: (tx, { userId, amount, actor }) =>
       grantCredit(tx, { userId, amount: nanos(amount), reason: "credit granted", actor }),

@@ -8,8 +8,12 @@ import { SERVERLESS_FIELDS } from "./fields/serverless.ts";
 import { TEMPLATE_FIELDS } from "./fields/templates.ts";
 import type { FieldWords } from "./schemas.ts";
 
-/** Models that have some of the fields of another one, as chosen columns, and say the same of them. */
-const PARTS: Readonly<Record<string, string>> = { MachineColumns: "Machine" };
+/** Models that have fields of another one, as chosen columns have, and say the same of them. */
+const PARTS: Readonly<Record<string, { readonly of: string; readonly without?: readonly string[] }>> = {
+  MachineColumns: { of: "Machine" },
+  AuditLogRow: { of: "AuditLogEntry" },
+  Subaccount: { of: "Account", without: ["freeze"] },
+};
 
 const OWN: FieldWords = {
   ...HARDWARE_FIELDS,
@@ -27,12 +31,15 @@ const OWN: FieldWords = {
  * one model needs stands with that model's schema or under `Model.field`.
  */
 export const FIELDS: FieldWords = {
-  ...OWN,
   ...Object.fromEntries(
-    Object.entries(PARTS).flatMap(([part, whole]) =>
-      Object.entries(OWN).flatMap(([name, words]) =>
-        name.startsWith(`${whole}.`) ? [[`${part}${name.slice(whole.length)}`, words] as const] : [],
-      ),
+    Object.entries(PARTS).flatMap(([part, { of: whole, without = [] }]) =>
+      Object.entries(OWN).flatMap(([name, words]) => {
+        const [model, field = ""] = name.split(".");
+        return model === whole && field !== "" && !without.includes(field)
+          ? [[`${part}.${field}`, words] as const]
+          : [];
+      }),
     ),
   ),
+  ...OWN,
 };

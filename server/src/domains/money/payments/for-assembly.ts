@@ -6,4 +6,4 @@ export type { PaymentProvider } from "./provider/provider.ts";
 export { paymentRoutes } from "./routes.ts";
 export { setEarningsRules, setFeeRate } from "./rules-store.ts";
 export { CARD_HOLD_DAYS, createPaymentProvider, NO_PAYMENTS, type PaymentSettings } from "./settings.ts";
-export { readPaymentSummary } from "./summary-service.ts";
+export { readPaymentSummaries, readPaymentSummary } from "./summary-service.ts";

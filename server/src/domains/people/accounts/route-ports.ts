@@ -24,6 +24,8 @@ export type AccountPorts = {
   readonly balancesOf: (userIds: readonly UserId[]) => Promise<ReadonlyMap<UserId, BalanceView>>;
   /** Payment facts of the user, passed in from `payments` by `app.ts`. */
   readonly paymentStandingOf: (userId: UserId) => Promise<PaymentStandingView>;
+  /** Payment facts of many users; those without any may be left out. */
+  readonly paymentStandingsOf: (userIds: readonly UserId[]) => Promise<ReadonlyMap<UserId, PaymentStandingView>>;
   readonly grantCredit: GrantCredit;
   /**
    * Refuses another key, of a team if one is named, to a caller whose key has a cap: the new key would not have it. In

@@ -5,11 +5,15 @@ import { keyRoutes } from "./keys/routes.ts";
 import type { AccountPorts } from "./route-ports.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { sshKeyRoutes } from "./ssh-keys/routes.ts";
+import { auditLogRoutes } from "./audit-log/audit-log-routes.ts";
+import { subaccountRoutes } from "./subaccounts/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 
 /** Users, subaccounts, keys, secrets, IP history, audit log, and acts of administrators on accounts. */
 export function accountRoutes(scope: HttpScope, ports: AccountPorts): void {
   userRoutes(scope, ports);
+  subaccountRoutes(scope, ports);
+  auditLogRoutes(scope);
   emailRoutes(scope, ports);
   keyRoutes(scope, ports);
   sshKeyRoutes(scope);

@@ -30,7 +30,8 @@ export const IpHistoryResponse = Type.Object({
   ),
 });
 
-export const CurrentUserResponse = model("Account", {
+/** Fields of an account that its own record and its parent's list share. */
+const PROFILE = {
   id: Type.Integer(),
   email: Text,
   username: Text,
@@ -57,7 +58,6 @@ export const CurrentUserResponse = model("Account", {
   paypal_email: Text,
   password_resettable: Type.Boolean(),
   ssh_key: Text,
-  key_id: Type.Integer(),
   sid: Text,
   tfa_status: Type.Literal("disabled"),
   billaddress_line1: Text,
@@ -68,6 +68,10 @@ export const CurrentUserResponse = model("Account", {
   taxinfo: Text,
   parent_id: Nullable(Type.Integer()),
   host_only: Type.Boolean(),
+};
+export const CurrentUserResponse = model("Account", {
+  ...PROFILE,
+  key_id: Type.Integer(),
   created_at: Type.Number(),
   freeze: Nullable(
     Type.Object(
@@ -134,20 +138,50 @@ export const ProveEmailBody = Type.Object({
 
 export const MessageResponse = Type.Object({ success: Success, msg: Text });
 
-export const SubaccountsResponse = Type.Object({
-  users: Type.Array(
-    model("Subaccount", {
-      id: Type.Integer(),
-      parent_id: Type.Integer(),
-      key_id: Nullable(Type.Integer()),
-      email: Text,
-      username: Text,
-      created_at: Type.String({ format: "date-time" }),
-      deleted_at: Nullable(Type.String({ format: "date-time" })),
-      balance: Type.Number({ description: "Dollars, with what is set aside" }),
-      credit: Type.Number({ description: "Dollars that it can spend, in whole cents" }),
-    }),
+const SubaccountRecord = model("Subaccount", {
+  ...PROFILE,
+  key_id: Nullable(Type.Integer()),
+  api_key: Type.String({
+    description:
+      "The beginning of the key of `key_id`: whole keys are not stored, but can be replaced; empty without one",
+    examples: ["berth_Ab3xYz..."],
+  }),
+  created_at: Type.String({ format: "date-time" }),
+  deleted_at: Nullable(Type.String({ format: "date-time" })),
+  balance: Type.Number({ description: "Dollars, with what is set aside" }),
+  credit: Type.Number({ description: "Dollars that it can spend, in whole cents" }),
+});
+export type SubaccountRecord = Static<typeof SubaccountRecord>;
+export const SubaccountsResponse = Type.Object({ users: Type.Array(SubaccountRecord) });
+
+export const RegenerateBody = Type.Object({
+  subaccount_user_id: Type.Optional(
+    Type.Integer({ description: "Id of the subaccount whose key is replaced", examples: [8] }),
   ),
+  regenerate_all: Type.Optional(
+    Type.Boolean({ description: "True to replace the keys of all subaccounts, instead of one", examples: [true] }),
+  ),
+});
+export const RegenerateResponse = Type.Object({
+  success: Success,
+  regenerated_keys: Type.Array(
+    model("RegeneratedKey", {
+      user_id: Type.Integer({ description: "Id of the subaccount", examples: [8] }),
+      email: Text,
+      derived_key: Type.String({
+        description: "The new key, which is shown this once",
+        examples: ["berth_example_key"],
+      }),
+    }),
+    { description: "The new keys, in the order of the subaccounts' ids" },
+  ),
+});
+
+export const SettingsResponse = Type.Object({
+  o: Type.Union([Type.String(), Type.Null()], {
+    description: "A script for the start of every instance; always null, since templates have such scripts here",
+    examples: [null],
+  }),
 });
 
 export const CreateKeyBody = Type.Object({
@@ -223,15 +257,14 @@ export const DeleteKeyResponse = Type.Literal("Successfully Deleted API Key");
 
 export const ResetKeyResponse = Type.Object({ success: Success, new_api_key: Text });
 
-export const AuditLogsResponse = Type.Array(
-  model("AuditLogEntry", {
-    ip_address: Text,
-    api_key_id: Nullable(Type.Integer()),
-    created_at: Type.Number(),
-    api_route: Text,
-    args: Type.Object({}, { additionalProperties: true }),
-  }),
-);
+export const AUDIT_LOG_ENTRY = {
+  ip_address: Text,
+  api_key_id: Nullable(Type.Integer()),
+  created_at: Type.Number(),
+  api_route: Text,
+  args: Type.Object({}, { additionalProperties: true }),
+};
+export const AuditLogsResponse = Type.Array(model("AuditLogEntry", AUDIT_LOG_ENTRY));
 
 export const AdminCreateUserBody = Type.Object({
   email: Text,

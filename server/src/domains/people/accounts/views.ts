@@ -5,9 +5,9 @@ import type { AuditRecord } from "./audit-log/store.ts";
 import type { IpRecord } from "./ip-history/store.ts";
 import type { ApiKey } from "./keys/store.ts";
 import type { Permissions } from "./keys/rules/permissions.ts";
-import type { ApiKeyRecord, CurrentUserResponse, SshKeyRecord } from "./schema.ts";
+import type { ApiKeyRecord, CurrentUserResponse, SshKeyRecord, SubaccountRecord } from "./schema.ts";
 import type { SshKey } from "./ssh-keys/store.ts";
-import type { Subaccount } from "./users/store.ts";
+import type { Subaccount } from "./subaccounts/store.ts";
 import type { User } from "./users/rules/user.ts";
 
 const NANOS_PER_CENT = 10_000_000n;
@@ -22,19 +22,25 @@ export type PaymentStandingView = {
   readonly hasPayoutMethod: boolean;
 };
 
-/** The API's record of a user. Berth has no sign-up credit and no second factor: those fields say so. */
+type UserFacts = { readonly balance: BalanceView; readonly payments: PaymentStandingView };
+
+/** The API's record of the caller's own account. */
 export function viewUser(
   user: User,
-  {
-    balance,
-    payments,
-    identity,
-  }: {
-    readonly balance: BalanceView;
-    readonly payments: PaymentStandingView;
-    readonly identity: Pick<Identity, "apiKeyId" | "freeze" | "memberFreeze">;
-  },
+  { identity, ...facts }: UserFacts & { readonly identity: Pick<Identity, "apiKeyId" | "freeze" | "memberFreeze"> },
 ): CurrentUserResponse {
+  return {
+    ...viewProfile(user, facts),
+    key_id: identity.apiKeyId,
+    created_at: epochSeconds(user.createdAt),
+    freeze: viewFreeze(identity),
+  };
+}
+
+/**
+ * The fields that records of all users share. Berth has no sign-up credit and no second factor: those fields say so.
+ */
+function viewProfile(user: User, { balance, payments }: UserFacts) {
   const { billing } = user;
   const hasCard = payments.last4 !== undefined;
   return {
@@ -61,9 +67,8 @@ export function viewUser(
     paypal_email: "",
     password_resettable: false,
     ssh_key: user.sshKey,
-    key_id: identity.apiKeyId,
     sid: "",
-    tfa_status: "disabled",
+    tfa_status: "disabled" as const,
     billaddress_line1: billing.line1,
     billaddress_line2: billing.line2,
     billaddress_city: billing.city,
@@ -72,8 +77,6 @@ export function viewUser(
     taxinfo: billing.taxinfo,
     parent_id: user.parentId ?? null,
     host_only: user.isHostOnly,
-    created_at: epochSeconds(user.createdAt),
-    freeze: viewFreeze(identity),
   };
 }
 
@@ -102,16 +105,16 @@ export function viewIpRecord(record: IpRecord) {
   };
 }
 
-export function viewSubaccount(subaccount: Subaccount, balance: BalanceView) {
+/** The API's record of a subaccount. Keys are stored hashed, so that only the beginning of its key is shown. */
+export function viewSubaccount(subaccount: Subaccount, facts: UserFacts): SubaccountRecord {
+  const { key, createdAt, deletedAt, parentId } = subaccount;
   return {
-    id: subaccount.id,
-    parent_id: subaccount.parentId,
-    key_id: subaccount.keyId ?? null,
-    email: subaccount.email,
-    username: subaccount.username,
-    created_at: subaccount.createdAt.toISOString(),
-    deleted_at: subaccount.deletedAt?.toISOString() ?? null,
-    ...viewBalance(balance),
+    ...viewProfile(subaccount, facts),
+    parent_id: parentId ?? null,
+    key_id: key?.id ?? null,
+    api_key: key === undefined ? "" : `${key.prefix}...`,
+    created_at: createdAt.toISOString(),
+    deleted_at: deletedAt?.toISOString() ?? null,
   };
 }
 

@@ -28,6 +28,23 @@ export const PEOPLE_OPERATIONS: OperationWords = {
       "Returns the IP addresses from which an account was used, the latest first. 403 for the account of somebody else.",
   },
   "api.subaccount.list": { description: "Returns the subaccounts of the caller with their balances in dollars." },
+  "api.subaccount.regenerate_keys": {
+    description:
+      "Replaces the first key of one subaccount, or with `regenerate_all` of all, and returns the new keys this once; the old ones open nothing from now on. 404 `no_such_user`, 403 `missing_permissions` when the subaccount's key may do more than the calling one.",
+    request: { subaccount_user_id: 8 },
+  },
+  "api.user.settings": {
+    description:
+      "Returns the script that the account starts its instances with: always null, since templates have such scripts here. 404 `no_such_user` for any other account.",
+  },
+  "api.audit_log.page": {
+    description:
+      "Returns requests that changed something with keys of the account, page by page, with the person and the key; the newest 100,000 are searched. 400 `invalid_args` naming the parameter, 400 `invalid_token`.",
+  },
+  "api.audit_log.filters": {
+    description:
+      "Returns people, keys, operations and IP addresses of the newest 100,000 entries, at most 1,000 of each. `success` is false when nothing was logged.",
+  },
   "api.audit_log.list": {
     description: "Returns the newest 1,000 requests that changed something with keys of the account.",
   },

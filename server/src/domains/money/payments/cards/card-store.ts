@@ -45,6 +45,17 @@ export async function findDefaultCard(db: Reader, userId: UserId): Promise<Saved
   return row && toCard(row);
 }
 
+/** The last four digits of the card that automatic payments charge, of those of these users who have one. */
+export async function listDefaultCards(db: Reader, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, string>> {
+  const rows = await db
+    .selectFrom("payment_cards")
+    .select(["user_id", "last4"])
+    .where("user_id", "=", sql<UserId>`any(${[...userIds]}::integer[])`)
+    .where("is_default", "=", true)
+    .execute();
+  return new Map(rows.map((row) => [row.user_id, row.last4]));
+}
+
 /** A card, removed or not; `isRemoved` is true when its user removed it or the provider has it no more. */
 export async function findCard(
   db: Reader,

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { PayoutMethod } from "./rules/payout-method.ts";
@@ -32,4 +33,14 @@ export async function findPayoutMethod(db: Reader, userId: UserId): Promise<Stor
   return (
     row && { method: row.method, encryptedDetails: row.details_sealed, shown: row.shown, updatedAt: row.updated_at }
   );
+}
+
+/** Those of these users who have a payout method. */
+export async function listUsersPaidOut(db: Reader, userIds: readonly UserId[]): Promise<ReadonlySet<UserId>> {
+  const rows = await db
+    .selectFrom("payout_methods")
+    .select("user_id")
+    .where("user_id", "=", sql<UserId>`any(${[...userIds]}::integer[])`)
+    .execute();
+  return new Set(rows.map((row) => row.user_id));
 }

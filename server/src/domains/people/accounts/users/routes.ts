@@ -1,7 +1,6 @@
-import { ZERO } from "../../../../base/money.ts";
 import { callerOf, identityOf, type HttpScope } from "../../../../http/server.ts";
 import { listAuditEvents } from "../audit-log/store.ts";
-import { requireUser, resolveUserId } from "./find-user.ts";
+import { noSuchUser, requireUser, resolveUserId } from "./find-user.ts";
 import { IP_ADDRESSES_MAX, listIpAccesses } from "../ip-history/store.ts";
 import { hashPassword } from "./password.ts";
 import { parseNewProfile } from "./profile.ts";
@@ -13,22 +12,20 @@ import {
   CurrentUserResponse,
   IpHistoryResponse,
   MessageResponse,
-  SubaccountsResponse,
+  SettingsResponse,
   UpdateUserBody,
   UserIdParams,
 } from "../schema.ts";
 import { createAccount, resolveParent, signupClosed, updateOwnUser } from "./service.ts";
-import { listSubaccounts } from "./store.ts";
-import { viewAuditRecord, viewIpRecord, viewSubaccount, viewUser, type BalanceView } from "../views.ts";
+import { viewAuditRecord, viewIpRecord, viewUser } from "../views.ts";
 
 /** Events that one answer shows; the contract has no paging for it. */
 const AUDIT_EVENTS_MAX = 1_000;
-const NOTHING: BalanceView = { balanceNanos: ZERO, availableNanos: ZERO };
 
 export function userRoutes(scope: HttpScope, ports: AccountPorts): void {
   historyRoutes(scope, ports);
   ownUserRoutes(scope, ports);
-  const { app, database, mutate } = scope;
+  const { app, mutate } = scope;
 
   app.post(
     "/api/v0/users/",
@@ -54,19 +51,6 @@ export function userRoutes(scope: HttpScope, ports: AccountPorts): void {
         const { userId, email, username, keyId, secret } = await createAccount(tx, input);
         return { id: userId, username, email, key_id: keyId, api_key: secret };
       });
-    },
-  );
-
-  app.get(
-    "/api/v0/subaccounts/",
-    {
-      config: { access: { operation: "api.subaccount.list", permission: "user_read" } },
-      schema: { tags: ACCOUNT_TAGS, summary: "Show own subaccounts", response: { 200: SubaccountsResponse } },
-    },
-    async (request) => {
-      const subaccounts = await listSubaccounts(database.kysely, identityOf(request).userId);
-      const balances = await ports.balancesOf(subaccounts.map(({ id }) => id));
-      return { users: subaccounts.map((one) => viewSubaccount(one, balances.get(one.id) ?? NOTHING)) };
     },
   );
 }
@@ -113,6 +97,24 @@ function ownUserRoutes({ app, database, mutate }: HttpScope, ports: AccountPorts
 }
 
 function historyRoutes({ app, database }: HttpScope, { ipHistory }: AccountPorts): void {
+  app.get(
+    "/api/v0/users/:user_id/settings/",
+    {
+      config: { access: { operation: "api.user.settings", permission: "user_read" } },
+      schema: {
+        tags: ACCOUNT_TAGS,
+        summary: "Show the settings of own account",
+        params: UserIdParams,
+        response: { 200: SettingsResponse },
+      },
+    },
+    (request) => {
+      const { user_id: text } = request.params;
+      if (!["me", "current", String(identityOf(request).userId)].includes(text)) throw noSuchUser(text);
+      return { o: null };
+    },
+  );
+
   app.get(
     "/api/v0/users/:user_id/ipaddrs/",
     {

@@ -45,7 +45,7 @@ export type GrantCredit = (
 const FIRST_KEY_NAME = "default";
 
 /** Permissions of a host-only account's first key: everything but renting. */
-const HOST_ONLY_PERMISSIONS: PermissionDocument = {
+export const HOST_ONLY_PERMISSIONS: PermissionDocument = {
   api: Object.fromEntries(
     PERMISSION_CATEGORIES.filter((category) => !category.startsWith("instance_")).map((category) => [category, {}]),
   ),

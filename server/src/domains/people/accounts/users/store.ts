@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Freeze } from "../../../../base/identity.ts";
-import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
+import type { UserId } from "../../../../base/ids.ts";
 import { nanos } from "../../../../base/money.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { ProvenBy } from "../emails/store.ts";
@@ -36,15 +36,8 @@ export type UserChanges = {
   readonly traffic_limit_nanos?: bigint | null;
 };
 
-export type Subaccount = {
-  readonly id: UserId;
-  readonly parentId: UserId;
-  readonly keyId: ApiKeyId | undefined;
-  readonly email: string;
-  readonly username: string;
-  readonly createdAt: Date;
-  readonly deletedAt: Date | undefined;
-};
+/** A user whose account may be deleted. */
+export type AnyUser = User & { readonly deletedAt: Date | undefined };
 
 const COLUMNS = [
   "id",
@@ -195,39 +188,17 @@ export async function keepAccounts(tx: Tx, ids: readonly UserId[]): Promise<Read
   return new Map(rows.map((row) => [row.id, row.freeze_id === null ? undefined : freezes.get(row.freeze_id)]));
 }
 
-/** All subaccounts, deleted ones included, each with its oldest live key. */
-export async function listSubaccounts(db: Reader, parentId: UserId): Promise<readonly Subaccount[]> {
-  const rows = await db
+/** The users below a parent, deleted ones included, or the named one of them, in id order. */
+export async function findAnyUsers(
+  db: Reader,
+  { parentId, only }: { readonly parentId: UserId; readonly only: UserId | undefined },
+): Promise<readonly AnyUser[]> {
+  const children = db
     .selectFrom("users")
-    .select((eb) => [
-      "id",
-      "email",
-      "email_proven_at",
-      "username",
-      "created_at",
-      "deleted_at",
-      eb
-        .selectFrom("api_keys")
-        .select("api_keys.id")
-        .whereRef("api_keys.user_id", "=", "users.id")
-        .where("api_keys.deleted_at", "is", null)
-        .where("api_keys.instance_id", "is", null)
-        .orderBy("api_keys.id")
-        .limit(1)
-        .as("key_id"),
-    ])
-    .where("parent_id", "=", parentId)
-    .orderBy("id")
-    .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    parentId,
-    keyId: row.key_id ?? undefined,
-    email: row.email,
-    username: row.username,
-    createdAt: row.created_at,
-    deletedAt: row.deleted_at ?? undefined,
-  }));
+    .select([...COLUMNS, "deleted_at"])
+    .where("parent_id", "=", parentId);
+  const rows = await (only === undefined ? children : children.where("id", "=", only)).orderBy("id").execute();
+  return rows.map((row) => ({ ...toUser(row), deletedAt: row.deleted_at ?? undefined }));
 }
 
 function liveUsers(db: Reader) {
