@@ -2612,6 +2612,7 @@ export type MoneyMovement = {
   readonly source: string;
   readonly description: string;
   readonly amount: number;
+  readonly amount_exact: string;
   readonly metadata: MoneyMovementMetadata;
   readonly items: readonly unknown[];
 };

@@ -24,8 +24,10 @@ export const MovementRow = model("MoneyMovement", {
   source: Type.String(),
   description: Type.String(),
   amount: Type.Number({
-    description: "Dollars; below zero for what the customer was charged, above for transfers, payouts and refunds",
+    description:
+      "Dollars, to three decimals; below zero for what the customer was charged and for outgoing transfers, above for incoming transfers, payouts and refunds",
   }),
+  amount_exact: Type.String({ description: "The same amount with every digit", examples: ["-12.345678901"] }),
   metadata: Type.Object({
     invoice_id: Type.Integer(),
     service: Type.String(),

@@ -1,6 +1,6 @@
 import { epochSeconds } from "../../../../base/clock.ts";
 import { dayText } from "../../../../base/moment.ts";
-import { roundHalfUp, toDollars } from "../../../../base/money.ts";
+import { formatDollars, roundHalfUp, toDollars } from "../../../../base/money.ts";
 import type { Movement } from "../../ledger/for-invoices.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Payout } from "../../payments/for-invoices.ts";
@@ -8,18 +8,22 @@ import { netAmount, serviceOf, signedAmount, typeOf } from "./rules/movements.ts
 import type { MovementRow, RawInvoice } from "./movement-schema.ts";
 
 const NANOS_PER_CENT = 10_000_000n;
+/** Amounts are shown to a thousandth of a dollar, as charges are: published clients print every digit that is there. */
+const SHOWN_NANOS = 1_000_000n;
 const PPM_PER_PERCENT = 10_000;
 
 /** A movement as a row of the API. A payout begins with its invoice, and ends when it was paid or failed. */
 export function viewMovement(movement: Movement, payout: Payout | undefined): MovementRow {
   const service = serviceOf(movement.code);
+  const signed = signedAmount(movement);
   return {
     start: epochSeconds(movement.createdAt),
     end: payout?.settledAt === undefined ? null : epochSeconds(payout.settledAt),
     type: typeOf(movement),
     source: sourceOf(movement),
     description: payout === undefined ? movement.description : `${movement.description}, ${payoutText(payout)}`,
-    amount: toDollars(signedAmount(movement)),
+    amount: toDollars(roundHalfUp(signed, SHOWN_NANOS)),
+    amount_exact: formatDollars(signed),
     metadata: {
       invoice_id: Number(movement.transferId),
       service,

@@ -95,7 +95,7 @@ test("every movement is a row, newest first, with the sign of the contract; usag
     "payout fee -0.5",
     "refund refund 3",
     "reserved instance_prepay -8",
-    "transfer transfer 5",
+    "transfer transfer -5",
     "credit stripe_payments -20",
     "credit credit -100",
   ]);
@@ -103,6 +103,7 @@ test("every movement is a row, newest first, with the sign of the contract; usag
   for (const row of page.results) {
     assert.deepEqual(Object.keys(row).toSorted(), [
       "amount",
+      "amount_exact",
       "description",
       "end",
       "items",
@@ -163,7 +164,7 @@ test("services narrow the list", async () => {
   const { user } = await aPast();
   const servicesOf = async (service: unknown) =>
     brief((await movementsOf(user, { filters: { when: MARCH, service } })).results);
-  assert.deepEqual(await servicesOf({ eq: "transfer" }), ["transfer transfer 5"]);
+  assert.deepEqual(await servicesOf({ eq: "transfer" }), ["transfer transfer -5"]);
   assert.deepEqual(await servicesOf({ in: ["stripe_payments", "instance_prepay", "paypal_manual"] }), [
     "reserved instance_prepay -8",
     "credit stripe_payments -20",
@@ -370,4 +371,16 @@ test("contracts are found by their label, among the user's own", async () => {
   assert.deepEqual([status, body], [200, { contracts: [] }]);
   const refused = await call("POST", "/api/v0/contracts/fetch/", { as: user, body: { contract_ids: ["x"] } });
   assert.equal(refused.status, 400);
+});
+
+test("a transfer has the sign that each side sees, three decimals for people, and every digit beside", async () => {
+  const { user, friend } = await aPast();
+  const amount = 1_234_567_891n;
+  await post("2026-03-08T10:00:00Z", [transferOf({ debit: creditOf(user.id), credit: creditOf(friend.id), amount })]);
+  const newest = async (as: TestCaller) => {
+    const [row] = (await movementsOf(as)).results as readonly (Row & { readonly amount_exact: string })[];
+    return [row?.type, row?.amount, row?.amount_exact];
+  };
+  assert.deepEqual(await newest(user), ["transfer", -1.235, "-1.234567891"]);
+  assert.deepEqual(await newest(friend), ["transfer", 1.235, "1.234567891"]);
 });

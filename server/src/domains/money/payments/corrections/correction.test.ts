@@ -63,7 +63,7 @@ test("earnings that are taken back are a visible entry with its reason, and beco
   assert.deepEqual([earnings.payable, earnings.debt], [0, 15]);
 
   const entry = (await movementsOf(house, host)).find(({ description }) => description.includes("taken back"));
-  assert.deepEqual([entry?.description, entry?.amount], [`Earnings taken back: ${FRAUD.reason}`, 25]);
+  assert.deepEqual([entry?.description, entry?.amount], [`Earnings taken back: ${FRAUD.reason}`, -25]);
 
   const [told] = await notificationsOf(house, host);
   assert.match(

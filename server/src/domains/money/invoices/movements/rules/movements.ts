@@ -137,7 +137,8 @@ export function codesOf(isWanted: (service: string) => boolean): readonly Moveme
 
 /**
  * The amount with the API's sign: negative for charges to the customer (a card top-up, credit set aside), positive for
- * transfers and payouts in either direction, and for refunds. Reversals have the opposite sign.
+ * payouts and refunds. A transfer has the sign that its owner sees, since published clients show it as it is: below zero
+ * when it went out. Reversals have the opposite sign.
  */
 export function signedAmount(movement: Pick<Movement, "code" | "accountKind" | "direction" | "amount">): bigint {
   const { code, direction, amount } = movement;
@@ -149,7 +150,7 @@ export function signedAmount(movement: Pick<Movement, "code" | "accountKind" | "
     case "refund":
       return amount;
     case "transfer":
-      return amount;
+      return netAmount(movement);
     case "payout":
       return code === "payout" ? amount : -amount;
   }
