@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
+import { aTeam } from "../../../../../../test/support/teams.ts";
 import { isWellFormed } from "../keys/rules/keys.ts";
 
 let count = 0;
@@ -111,6 +112,20 @@ test("keys of subaccounts are not replaced by others, nor by a key that may do l
   const narrow = await world.call({ method: "POST", url: "/api/v0/auth/apikeys/", secret: parent.secret, body });
   const refused = await regenerate(world, { secret: narrow.body.key }, { subaccount_user_id: sub.id });
   assert.deepEqual([refused.status, refused.body.error], [403, "missing_permissions"]);
+  const full = await world.call({
+    method: "POST",
+    url: "/api/v0/auth/apikeys/",
+    secret: parent.secret,
+    body: { name: "n" },
+  });
+  const capped = { scope: "key", scope_id: full.body.id, period: "month", limit: 5 };
+  const put = await world.call({ method: "PUT", url: "/api/v0/caps/", secret: parent.secret, body: capped });
+  assert.equal(put.status, 200, put.text);
+  const unbound = await regenerate(world, { secret: full.body.key }, { subaccount_user_id: sub.id });
+  assert.deepEqual([unbound.status, unbound.body.error], [403, "not_authorized"], "a cap would not bind the new key");
+  const team = await aTeam(world, parent);
+  const asTeam = await regenerate(world, team, { regenerate_all: true });
+  assert.deepEqual([asTeam.status, asTeam.body.error], [403, "team_user_forbidden"]);
   assert.equal((await own(world, sub.secret)).status, 200, "nothing was replaced");
 });
 
