@@ -11,6 +11,7 @@ import { aGpu } from "../support/hosts/fake-gpu.ts";
 import { aMachine } from "../support/hosts/machines.ts";
 import { until } from "../support/until.ts";
 import { anSshKey } from "../support/ssh-keys.ts";
+import { accountEndpoints } from "./account-endpoints.ts";
 import { billingEndpoints } from "./billing-endpoints.ts";
 import { machineEndpoints } from "./machine-endpoints.ts";
 import { notificationEndpoints } from "./notification-endpoints.ts";
@@ -182,24 +183,6 @@ async function aPrepayableInstance(world: World, user: TestCaller): Promise<numb
   return id;
 }
 
-/** A host's request to this renter for a higher price at the end of the contract. */
-async function aPriceIncrease(world: World, user: TestCaller): Promise<number> {
-  const id = await instanceId(world, user);
-  const { rows } = await world.database.pool.query<{ id: number }>(
-    `insert into pending_price_increases (instance_id, host_id, price_nanos_per_hour, storage_nanos_per_gb_month,
-       inet_up_nanos_per_gb, inet_down_nanos_per_gb, end_at, created_at)
-     select i.id, m.host_id, 1, 1, 1, 1, i.end_at + interval '1 day', now()
-     from instances i join machines m on m.id = i.machine_id where i.id = $1 returning id`,
-    [id],
-  );
-  return rows[0]!.id;
-}
-
-const answerIncrease = (verb: "accept" | "reject"): Row =>
-  onObject("instance_write", "pending_price_increase_id", aPriceIncrease, (id) =>
-    at(`/api/v0/instances/${verb}-price-increase/`, { pending_price_increase_id: id }),
-  );
-
 /** A row on the owner's instance that refuses the key inside the instance. */
 const onInstanceOfOwner = (aim: (id: string | number) => Target): Row =>
   onObject("instance_write", "id", instanceId, aim);
@@ -250,14 +233,6 @@ export const endpoints = {
       },
     }),
   },
-  "GET /api/v0/subaccounts/": plain("user_read", "/api/v0/subaccounts/"),
-  "PUT /api/v0/subaccounts/regenerate_keys/": onObject("user_write", "subaccount_user_id", aSubaccount, (id) =>
-    at("/api/v0/subaccounts/regenerate_keys/", { subaccount_user_id: id }),
-  ),
-  "GET /api/v0/users/{user_id}/settings/": onUser("user_read", (id) => `/api/v0/users/${id}/settings/`),
-  "GET /api/v1/audit_logs/": plain("misc", "/api/v1/audit_logs/?limit=5"),
-  "GET /api/v0/audit_log_filters/": plain("misc", "/api/v0/audit_log_filters/"),
-  "GET /api/v0/audit_logs/": plain("misc", "/api/v0/audit_logs/"),
 
   "GET /api/v0/auth/apikeys/": plain("user_read", "/api/v0/auth/apikeys/"),
   // A key may make no stronger one, so it names what its maker has.
@@ -411,24 +386,7 @@ export const endpoints = {
   "GET /api/v0/instances/balance/{id}/": onObject("instance_read", "id", instanceId, (id) =>
     at(`/api/v0/instances/balance/${id}/`),
   ),
-  "GET /api/v0/instances/pending-price-increases/": plain(
-    "instance_read",
-    "/api/v0/instances/pending-price-increases/",
-  ),
-  "PUT /api/v0/instances/accept-price-increase/": answerIncrease("accept"),
-  "PUT /api/v0/instances/{id}/accept-price-increase/": onObject(
-    "instance_write",
-    "id",
-    async (world, user) => {
-      await aPriceIncrease(world, user);
-      const { rows } = await world.database.pool.query<{ instance_id: number }>(
-        "select instance_id from pending_price_increases order by id desc limit 1",
-      );
-      return rows[0]!.instance_id;
-    },
-    (id) => at(`/api/v0/instances/${id}/accept-price-increase/`),
-  ),
-  "PUT /api/v0/instances/reject-price-increase/": answerIncrease("reject"),
+
   "PUT /api/v0/instances/bid_price/{id}/": onObject(
     "instance_write",
     "id",
@@ -469,6 +427,7 @@ export const endpoints = {
   ...volumeEndpoints,
   ...machineEndpoints,
   ...notificationEndpoints,
+  ...accountEndpoints,
   ...billingEndpoints,
   ...paymentEndpoints,
   ...spendingEndpoints,

@@ -9,6 +9,7 @@ export {
   listLines,
   listPayersAmong,
   sumChargedByDay,
+  sumCreditChargedAfter,
   totalCharged,
   type ChargeComponent,
   type ChargeKey,

@@ -6,6 +6,7 @@ export {
   sumEarningsMovements,
   type EarningsMovement,
 } from "./earnings/earnings-movement-store.ts";
+export { sumMovementsAfter } from "./credit-balance-store.ts";
 export { readFreeCash } from "./earnings/earned-parts-store.ts";
 export { sumReceivedCredit } from "./received-store.ts";
 export {

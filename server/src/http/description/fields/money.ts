@@ -114,8 +114,14 @@ export const MONEY_FIELDS: FieldWords = {
   "MovementRecord.original_amount": ["Cents before the fee of a payout", 2500],
   "MovementRecord.is_credit": ["True for what came to the account", true],
   "MovementRecord.is_delayed": ["True for a payout that is due and not paid", false],
-  "MovementRecord.balance_before": ["Always null: balances are not kept with movements", null],
-  "MovementRecord.balance_after": ["Always null: balances are not kept with movements", null],
+  "MovementRecord.balance_before": [
+    "Dollars of credit before the movement; null for movements of earnings and deposits",
+    100,
+  ],
+  "MovementRecord.balance_after": [
+    "Dollars of credit after the movement; null for movements of earnings and deposits",
+    125,
+  ],
   "MovementRecord.event_id": ["Key of the entry in the ledger", "payment:stripe:pi_1"],
   "MovementRecord.cut_amount": ["Cents that the platform kept of a payout", 0],
   "MovementRecord.cut_percent": ["Fee of a payout, in percent", 0],

@@ -239,6 +239,51 @@ export async function sumChargedByDay(
   return rows.map((row) => ({ ...row, amount: nanos(BigInt(row.amount)) }));
 }
 
+/** A transfer of the payer's credit, by its time and id. */
+export type CreditPlace = { readonly at: Date; readonly transferId: bigint };
+
+/**
+ * Charges to the payer's credit after each of these places, by the transfer's id. Whole days come from sums; only the
+ * days of the places are read line by line, each once.
+ */
+export async function sumCreditChargedAfter(
+  db: Reader,
+  payerId: UserId,
+  places: readonly CreditPlace[],
+  now: Date,
+): Promise<ReadonlyMap<bigint, bigint>> {
+  const earliest = places.reduce((least, { at }) => Math.min(least, at.getTime()), now.getTime());
+  const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
+  // Another server's clock may be ahead of this one's.
+  const [from, until] = [new Date(dayOf(earliest) * DAY_MS), new Date((dayOf(now.getTime()) + 2) * DAY_MS)];
+  const { rows } = await sql<{ id: bigint; amount: string }>`
+    with place as (
+      select at, id, floor(extract(epoch from at) / 86400)::integer as day
+      from unnest(${places.map(({ at }) => at)}::timestamptz[], ${places.map((one) => one.transferId)}::bigint[]) as p (at, id)
+    ), days as (
+      select day, sum(sum(amount)) over (order by day desc rows between unbounded preceding and 1 preceding) as later
+      from (
+        select piece.day, piece.amount_nanos as amount from (${piecesOf({ payerId, from, until })}) as piece
+        where piece.paid_from = 'credit'
+        union all select day, 0 from place
+      ) as one
+      group by day
+    ), entry as (
+      select d.day, l.charged_at as at, l.transfer_id as id, l.amount_nanos as amount, false as is_place
+      from (select distinct day from place) as d
+      join charge_lines l on l.payer_id = ${payerId}::integer and l.charged_at >= to_timestamp(d.day * 86400::bigint)
+        and l.charged_at < to_timestamp((d.day + 1) * 86400::bigint)
+      where l.paid_from = 'credit' and l.transfer_id is not null
+      union all select day, at, id, 0, true from place
+    ), running as (
+      select day, id, is_place, sum(amount) over (partition by day order by at desc, id desc) as within from entry
+    )
+    select running.id, (running.within + coalesce(days.later, 0))::text as amount
+    from running join days using (day) where running.is_place
+  `.execute(db);
+  return new Map(rows.map(({ id, amount }) => [id, BigInt(amount)]));
+}
+
 export type ChargeLine = {
   readonly id: bigint;
   readonly transferId: bigint | undefined;

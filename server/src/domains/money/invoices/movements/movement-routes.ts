@@ -1,3 +1,4 @@
+import { inSnapshot } from "../../../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
 import { planMovements } from "./rules/movement-plan.ts";
 import { MovementsQuery, MovementsResponse, RawInvoicesQuery, RawInvoicesResponse } from "./movement-schema.ts";
@@ -38,6 +39,7 @@ export function movementRoutes({ app, database, clock }: HttpScope): void {
         response: { 200: RawInvoicesResponse },
       },
     },
-    async (request) => searchInvoices(database.kysely, clock.now(), identityOf(request).userId, request.query),
+    async (request) =>
+      inSnapshot(database, (db) => searchInvoices(db, clock.now(), identityOf(request).userId, request.query)),
   );
 }

@@ -4,7 +4,8 @@ import { parseFilters, STRICT_FILTERS } from "../../../../base/filters/parse-fil
 import { parseOrderBy, parseSelectCols } from "../../../../base/filters/parse-order.ts";
 import { asId, type PayoutId, type UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
-import { listMovements, placeOf, type Movement } from "../../ledger/for-invoices.ts";
+import { listMovements, placeOf, sumMovementsAfter, type Movement } from "../../ledger/for-invoices.ts";
+import { sumCreditChargedAfter } from "../../charging/for-invoices.ts";
 import { listPayouts, type Payout } from "../../payments/for-invoices.ts";
 import { readLimit, type MovementsPlan } from "./rules/movement-plan.ts";
 import type { RawInvoice } from "./movement-schema.ts";
@@ -95,11 +96,35 @@ export async function searchInvoices(db: Reader, now: Date, userId: UserId, quer
   const page = { order: "when", isDescending: true, after: undefined, limit: SEARCHED_MAX } as const;
   const { movements } = await listMovements(db, userId, { from: BEGINNING, until: END, sides: ALL_SIDES, ...page });
   const payoutOf = await findPayouts(db, userId, movements);
+  const balanceOf = await readBalancesAfter(db, userId, { movements, now });
   const found = movements
-    .map((movement) => viewRawInvoice(movement, { userId, payout: payoutOf(movement), now }))
+    .map((movement) =>
+      viewRawInvoice(movement, { userId, payout: payoutOf(movement), balanceAfter: balanceOf(movement), now }),
+    )
     .filter(compileFilter(filters, RAW_COLUMNS));
   const sorted = order.length === 0 ? found : found.toSorted(compileSort(order, RAW_COLUMNS));
   return sorted.slice(0, limit).map((row) => (columns === undefined ? row : pick(row, columns)));
+}
+
+/**
+ * The user's credit after each movement of it; undefined for movements of earnings and deposits. Computed back from the
+ * present balance, so `db` has to be a snapshot.
+ */
+async function readBalancesAfter(
+  db: Reader,
+  userId: UserId,
+  { movements, now }: { readonly movements: readonly Movement[]; readonly now: Date },
+): Promise<(movement: Movement) => bigint | undefined> {
+  const own = movements.filter(({ accountKind }) => accountKind === "credit");
+  if (own.length === 0) return () => undefined;
+  const places = own.map(({ transferId, createdAt }) => ({ transferId, at: createdAt }));
+  const ids = own.map(({ transferId }) => transferId);
+  const { balanceNanos, netAfter } = await sumMovementsAfter(db, userId, ids);
+  const chargedAfter = await sumCreditChargedAfter(db, userId, places, now);
+  return ({ accountKind, transferId }) =>
+    accountKind === "credit"
+      ? balanceNanos - (netAfter.get(transferId) ?? 0n) + (chargedAfter.get(transferId) ?? 0n)
+      : undefined;
 }
 
 function pick(row: RawInvoice, columns: ReadonlySet<string>): Partial<RawInvoice> {

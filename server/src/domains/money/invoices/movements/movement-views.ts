@@ -72,7 +72,18 @@ function centsOf(amount: bigint): number {
 /** A raw invoice of the API. Fields that Berth does not keep are null. */
 export function viewRawInvoice(
   movement: Movement,
-  { userId, payout, now }: { readonly userId: UserId; readonly payout: Payout | undefined; readonly now: Date },
+  {
+    userId,
+    payout,
+    balanceAfter,
+    now,
+  }: {
+    readonly userId: UserId;
+    readonly payout: Payout | undefined;
+    /** The user's credit after the movement; undefined for movements of earnings and deposits. */
+    readonly balanceAfter: bigint | undefined;
+    readonly now: Date;
+  },
 ): RawInvoice {
   const at = epochSeconds(movement.createdAt);
   const cents = centsOf(netAmount(movement));
@@ -83,8 +94,8 @@ export function viewRawInvoice(
     amount_cents: cents,
     original_amount: cents,
     is_credit: movement.direction === "in",
-    balance_before: null,
-    balance_after: null,
+    balance_before: balanceAfter === undefined ? null : toDollars(balanceAfter - netAmount(movement)),
+    balance_after: balanceAfter === undefined ? null : toDollars(balanceAfter),
     event_id: movement.key,
     extra: movement.cause,
     service: serviceOf(movement.code),

@@ -7,7 +7,7 @@ import { testDatabase } from "../../../../../../test/support/database/postgres.t
 import { serveRoutes } from "../../../../../../test/support/network/serve.ts";
 import { systemClock, type Clock } from "../../../../base/clock.ts";
 import { asId, type InstanceId } from "../../../../base/ids.ts";
-import { NANOS_PER_DOLLAR } from "../../../../base/money.ts";
+import { NANOS_PER_DOLLAR, parseDollars } from "../../../../base/money.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import {
   createTransferPoster,
@@ -19,6 +19,7 @@ import {
   type TransferRequest,
 } from "../../ledger/index.ts";
 import { PAYOUTS, STRIPE } from "../../ledger/for-payments.ts";
+import { chargeDayLoop } from "../../charging/for-assembly.ts";
 import { invoiceRoutes } from "../index.ts";
 
 const { database, pool } = await testDatabase();
@@ -383,4 +384,52 @@ test("a transfer has the sign that each side sees, three decimals for people, an
   };
   assert.deepEqual(await newest(user), ["transfer", -1.235, "-1.234567891"]);
   assert.deepEqual(await newest(friend), ["transfer", 1.235, "1.234567891"]);
+});
+
+test("raw invoices have the credit before and after each movement of it, with the usage in between", async () => {
+  const { user, friend } = await aPast();
+  const charge = (at: string, amount: bigint) =>
+    postCharges(database, at, { payer: user.id, host: friend.id }, [{ amount, instance: 77 }]);
+  await charge("2026-03-03T11:00:00Z", 1_000_000_001n);
+  await charge("2026-03-07T09:00:00Z", 2_000_000_003n);
+  const amount = 1_234_567_891n;
+  await post("2026-03-07T10:00:00Z", [transferOf({ debit: creditOf(user.id), credit: creditOf(friend.id), amount })]);
+  await charge("2026-03-07T11:00:00Z", 7n);
+  const seen = async () => {
+    const { body } = await call("GET", '/api/v0/invoices/?order_by=[["id","asc"]]', { as: user });
+    const rows = body as unknown as readonly Readonly<
+      Record<"service" | "balance_before" | "balance_after", unknown>
+    >[];
+    return rows.map((row) => [row.service, row.balance_before, row.balance_after]);
+  };
+  const expected = [
+    ["credit", 0, 100],
+    ["stripe_payments", 100, 120],
+    ["transfer", 120, 115],
+    ["instance_prepay", 113.999999999, 105.999999999],
+    ["refund", 105.999999999, 108.999999999],
+    ["fee", null, null],
+    ["payout", null, null],
+    ["transfer", 106.999999996, 105.765432105],
+  ];
+  assert.deepEqual(await seen(), expected);
+  const { rows: replayed } = await pool.query<{ balance: bigint }>(
+    `select balance::bigint from (
+       select t.id, t.code, sum(case when t.credit_account_id = a.id then t.amount_nanos else -t.amount_nanos end)
+         over (order by t.created_at, t.id) as balance, t.created_at
+       from ledger_accounts a join ledger_transfers t on a.id in (t.debit_account_id, t.credit_account_id)
+       where a.user_id = $1 and a.kind = 'credit'
+     ) as moved where code not like 'usage_%' order by id`,
+    [user.id],
+  );
+  const shown = expected.flatMap(([, , balance]) => (typeof balance === "number" ? [parseDollars(balance)] : []));
+  assert.deepEqual(
+    shown,
+    replayed.map(({ balance }) => balance),
+    "as the ledger says when it is replayed",
+  );
+  await pool.query("truncate charge_days");
+  await pool.query("update charge_days_clock set counted_until_at = null");
+  for (let run = 0; run < 10; run += 1) await chargeDayLoop({ database, clock }).run();
+  assert.deepEqual(await seen(), expected, "from the sums of days as well");
 });

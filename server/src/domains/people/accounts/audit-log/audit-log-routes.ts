@@ -1,5 +1,4 @@
 import { Type, type Static } from "typebox";
-import { epochSeconds } from "../../../../base/clock.ts";
 import { model } from "../../../../http/model.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
 import { ACCOUNT_TAGS } from "../route-ports.ts";

@@ -7,7 +7,7 @@ import type { Reader } from "../../../../db/transaction.ts";
 import type { AuditRecord } from "./store.ts";
 
 /** The newest events of an account that a search covers, so that it ends. */
-export const SEARCHED_MAX = 100_000;
+const SEARCHED_MAX = 100_000;
 /** Values of one kind in a list of filters. */
 const VALUES_MAX = 1_000;
 

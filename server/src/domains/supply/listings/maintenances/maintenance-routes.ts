@@ -19,8 +19,12 @@ import {
 
 /** Routes that find maintenances by machines, and announce or cancel them for several machines at once. */
 export function maintenanceBatchRoutes(scope: HttpScope): void {
-  const { app, database, clock } = scope;
-  const change = audited(scope);
+  findRoute(scope);
+  cancelRoute(scope);
+  batchRoutes(scope);
+}
+
+function findRoute({ app, database, clock }: HttpScope): void {
   app.post(
     "/api/v0/machines/maintenances/",
     {
@@ -41,6 +45,11 @@ export function maintenanceBatchRoutes(scope: HttpScope): void {
       return found.map(viewMaintenance);
     },
   );
+}
+
+function cancelRoute(scope: HttpScope): void {
+  const { app } = scope;
+  const change = audited(scope);
   app.delete(
     "/api/v0/machines/maintenances/",
     {
@@ -58,6 +67,11 @@ export function maintenanceBatchRoutes(scope: HttpScope): void {
         return { ...SUCCESS, msg };
       }),
   );
+}
+
+function batchRoutes(scope: HttpScope): void {
+  const { app } = scope;
+  const change = audited(scope);
   app.post(
     "/api/v0/machines/maintenances/batch/",
     {

@@ -25,7 +25,7 @@ export const CancelBody = Type.Object({
   maintenance_id: Type.Integer({ minimum: 1, maximum: MAX_ID, description: "Id of the maintenance", examples: [31] }),
 });
 
-export const BATCH_MAX = 100;
+const BATCH_MAX = 100;
 
 export const BatchBody = Type.Object({
   machine_ids: Type.Array(Id, {
