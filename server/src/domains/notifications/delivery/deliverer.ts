@@ -12,7 +12,7 @@ import type { Mailer } from "./mailer.ts";
 import { planDeliveries } from "./rules/plan.ts";
 import { listPreferences } from "../preference-store.ts";
 import { nextAttemptAt, type Outcome } from "./rules/retry.ts";
-import { unlessAborted } from "./unless-aborted.ts";
+import { unlessAborted } from "../../../base/unless-aborted.ts";
 import type { WebhookClient } from "../webhooks/client.ts";
 import { listTargets, listWebhooks, encryptionContextOf } from "../webhooks/store.ts";
 

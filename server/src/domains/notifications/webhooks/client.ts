@@ -1,19 +1,14 @@
 import { lookup, Resolver } from "node:dns/promises";
-import http from "node:http";
-import https from "node:https";
-import { isIP } from "node:net";
 import type { Clock } from "../../../base/clock.ts";
 import type { SignedRequest } from "../delivery/rules/event.ts";
-import { isPublicAddress } from "../../../base/public-address.ts";
+import { codeOf, pin, requestPinned, type Outside, type Resolve } from "../../../base/pinned-request.ts";
 import { judgeStatus, type Outcome } from "../delivery/rules/retry.ts";
-import { unlessAborted } from "../delivery/unless-aborted.ts";
 
 export const WEBHOOK_TIMEOUT_MS = 10_000;
 /** An answer is read up to this size, so that its sender is not cut off; its body is dropped. */
 const ANSWER_BYTES_MAX = 65_536;
 
-/** Resolves a host name to its addresses. */
-export type Resolve = (hostname: string) => Promise<readonly string[]>;
+export type { Resolve };
 
 /** Resolves like the operating system, its hosts file and search domains included. */
 export const resolveBySystem: Resolve = async (hostname) =>
@@ -36,24 +31,16 @@ export function resolverByDns(servers?: readonly string[]): Resolve {
   };
 }
 
-export type WebhookClientOptions = {
-  readonly clock: Clock;
-  readonly resolve: Resolve;
-  /** True when addresses of this network may be called, and without TLS. */
-  readonly isPrivateAllowed: boolean;
-};
+export type WebhookClientOptions = Outside & { readonly clock: Clock };
 
 /** Sends one request to a receiver and returns the outcome; never throws for a fault of the receiver. */
 export type WebhookClient = (url: string, request: SignedRequest, signal: AbortSignal) => Promise<Outcome>;
 
-/**
- * Any user chooses receivers, so a call must not reach into the network of this server: the name is resolved once, each
- * of its addresses must be public, and the connection goes to the address that was checked.
- */
-export function createWebhookClient({ clock, resolve, isPrivateAllowed }: WebhookClientOptions): WebhookClient {
+/** A client for receivers, which any user chooses: it reaches public addresses only, unless this network is allowed. */
+export function createWebhookClient({ clock, ...outside }: WebhookClientOptions): WebhookClient {
   return async (text, request, signal) => {
     const url = new URL(text);
-    if (url.protocol !== "https:" && !isPrivateAllowed) return { kind: "refused", text: "is no https address" };
+    if (url.protocol !== "https:" && !outside.isPrivateAllowed) return { kind: "refused", text: "is no https address" };
     const over = new AbortController();
     const stop = () => over.abort();
     signal.addEventListener("abort", stop, { once: true });
@@ -73,69 +60,16 @@ export function createWebhookClient({ clock, resolve, isPrivateAllowed }: Webhoo
   };
 
   async function attempt(url: URL, request: SignedRequest, signal: AbortSignal): Promise<Outcome> {
-    const hostname = url.hostname.replace(/^\[|\]$/g, "");
-    const addresses = isIP(hostname) === 0 ? await unlessAborted(resolve(hostname), signal) : [hostname];
-    const [address] = addresses;
-    if (address === undefined) return { kind: "retry", text: "its name has no address" };
-    if (!isPrivateAllowed && !addresses.every(isPublicAddress)) {
+    const pinned = await pin(url, outside, signal);
+    if (pinned.kind === "unknown") return { kind: "retry", text: "its name has no address" };
+    if (pinned.kind === "private") {
       return { kind: "refused", text: "its name does not stand for public addresses only" };
     }
-    return judgeStatus(await send(url, { hostname, address, request, signal }));
+    const { headers, body } = request;
+    const { status } = await requestPinned(url, pinned, {
+      ...{ method: "POST", headers, body, signal },
+      bytesMax: ANSWER_BYTES_MAX,
+    } as const);
+    return judgeStatus(status);
   }
-}
-
-type Call = {
-  readonly hostname: string;
-  readonly address: string;
-  readonly request: SignedRequest;
-  readonly signal: AbortSignal;
-};
-
-/** Connects to the address; the name goes into the certificate check and the Host header. */
-function send(url: URL, { hostname, address, request, signal }: Call): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const options = {
-    host: address,
-    port: url.port,
-    path: `${url.pathname}${url.search}`,
-    method: "POST",
-    headers: { Host: url.host, ...request.headers, Connection: "close" },
-    agent: false,
-    signal,
-  } as const;
-  const onAnswer = (answer: http.IncomingMessage) => {
-    const { statusCode = 0 } = answer;
-    void drop(answer).then(() => resolve(statusCode));
-  };
-  const outgoing =
-    url.protocol === "https:"
-      ? https.request({ ...options, servername: isIP(hostname) === 0 ? hostname : "" }, onAnswer)
-      : http.request(options, onAnswer);
-  // Without this handler a receiver that switches protocols is cut off, and neither answer nor error is reported.
-  outgoing.on("upgrade", ({ statusCode = 0 }, socket) => {
-    socket.destroy();
-    resolve(statusCode);
-  });
-  outgoing.on("error", reject);
-  outgoing.end(request.body);
-  return promise;
-}
-
-/** The status decides, even if the rest of the answer fails. */
-async function drop(answer: http.IncomingMessage): Promise<void> {
-  let byteCount = 0;
-  try {
-    for await (const chunk of answer) {
-      byteCount += Buffer.byteLength(chunk);
-      if (byteCount > ANSWER_BYTES_MAX) break;
-    }
-  } catch {
-    // A broken or endless body does not change the outcome.
-  }
-}
-
-/** An error code such as `ECONNREFUSED`, without the address. */
-function codeOf(error: unknown): string {
-  const code: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "code") : undefined;
-  return typeof code === "string" ? code : "no reason given";
 }
