@@ -220,8 +220,10 @@ export const ListNetworkDisksResponse = Type.Object({ data: Type.Array(NetworkDi
 export const MountNetworkDiskBody = Type.Object({
   machines: Type.Array(id("Id of a machine"), { minItems: 1, maxItems: 256 }),
   mount_point: Type.String(),
-  disk_id: Type.Optional(id("Id of an existing network disk; without it a disk of `size` is made")),
-  size: Type.Optional(Type.Number({ description: "Size of a new disk, in GB" })),
+  disk_id: Type.Optional(id("Id of an existing network disk; without it a disk is made")),
+  size: Type.Optional(
+    Type.Number({ description: "Size of a new disk, in GB; without it that of the smallest disk of the machines" }),
+  ),
 });
 export type MountNetworkDiskBody = Static<typeof MountNetworkDiskBody>;
 export const MountNetworkDiskResponse = Type.Object({ success: Type.Literal(true), disk_id: Type.Integer() });

@@ -302,13 +302,30 @@ test("a host can create a disk of its own, and mount it only on its own machines
   const mount = (body: object) =>
     served.call("POST", "/api/v0/network_disk/", { as: host, body: { mount_point: "/mnt/a", ...body } });
   assert.equal((await mount({ machines: [own], size: 10 })).status, 200);
-  assert.deepEqual((await mount({ machines: [own] })).body["field"], "size");
   assert.equal((await mount({ machines: [own], size: 10, mount_point: "/proc" })).body["field"], "mount_point");
   for (const machine of [foreign, 2_000_000_000]) {
     const answer = await mount({ machines: [own, machine], size: 10 });
     assert.deepEqual([answer.status, answer.body["error"]], [404, "no_such_machine"]);
   }
   assert.equal((await mount({ machines: [own], disk_id: await aDisk(5, renter) })).status, 403);
+});
+
+test("a new disk without a size is as large as the smallest disk of the machines that mount it", async () => {
+  const owner = await aCaller(env.database);
+  const machines = await inTransaction(env.database, async (tx) => [
+    await aMachine(tx, owner.id, { disk_bytes: 800_000_000_000 }),
+    await aMachine(tx, owner.id, { disk_bytes: 300_500_000_000 }),
+  ]);
+  const mount = (body: object) =>
+    served.call("POST", "/api/v0/network_disk/", { as: owner, body: { mount_point: "/mnt/pool", ...body } });
+  const made = await mount({ machines });
+  assert.equal(made.status, 200, made.text);
+  const { disk_id: diskId } = made.body;
+  assert.equal((await mount({ machines, disk_id: diskId })).status, 200);
+  const { body } = await served.call("GET", "/api/v0/network_disk/", { as: owner });
+  const [group] = body["data"] as readonly { readonly network_disks: unknown }[];
+  assert.deepEqual(group?.network_disks, [{ network_disk_id: diskId, free_space: 300.5, total_space: 300.5 }]);
+  assert.equal((await mount({ machines, size: 0 })).body["field"], "size");
 });
 
 test("only administrators give a disk to a user", async () => {

@@ -8,7 +8,7 @@ import {
 } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { findUserByEmailOrId, keepAccounts, requireRoom } from "../../../people/accounts/index.ts";
-import { describeMachines, listMachines, readPriceCeilings } from "../../hosts/index.ts";
+import { describeMachines, listMachines, readPriceCeilings, type Machine } from "../../hosts/index.ts";
 import { holdForVolume, type Payer } from "../metering/credit.ts";
 import {
   NETWORK_DEFAULTS,
@@ -149,7 +149,7 @@ export async function mountNetworkDisk(tx: Tx, userId: UserId, request: MountNet
   const machines = await listMachines(tx.db, machineIds);
   const foreign = machineIds.find((id) => machines.get(id)?.hostId !== userId);
   if (foreign !== undefined) throw notFound("no_such_machine", `Machine ${foreign} does not exist.`);
-  const diskId = await requireOwnDisk(tx, userId, request);
+  const diskId = await requireOwnDisk(tx, userId, request, [...machines.values()]);
   for (const machineId of machineIds) {
     await upsertNetworkDiskMount(tx, { networkDiskId: diskId, machineId, mountPath });
   }
@@ -159,15 +159,30 @@ export async function mountNetworkDisk(tx: Tx, userId: UserId, request: MountNet
 /** Bounded because a disk is never deleted, and every search reads all of them. */
 const NETWORK_DISKS_MAX = 1_000;
 
-async function requireOwnDisk(tx: Tx, userId: UserId, request: MountNetworkDiskBody): Promise<NetworkDiskId> {
+async function requireOwnDisk(
+  tx: Tx,
+  userId: UserId,
+  request: MountNetworkDiskBody,
+  machines: readonly Machine[],
+): Promise<NetworkDiskId> {
   if (request.disk_id === undefined) {
-    if (request.size === undefined) throw invalid("size", "size is required for a new disk");
+    const sizeBytes = request.size === undefined ? smallestDisk(machines) : readSize(request.size, "size");
     await requireRoomForDisk(tx, userId);
-    return insertNetworkDisk(tx, { userId, sizeBytes: readSize(request.size, "size") });
+    return insertNetworkDisk(tx, { userId, sizeBytes });
   }
   const disk = await findNetworkDiskForUpdate(tx, asId<NetworkDiskId>(request.disk_id), userId);
   if (disk === undefined) throw notOwned();
   return disk.id;
+}
+
+/**
+ * The size of a new disk whose owner gives none, as published clients do: no machine that mounts it has a smaller disk.
+ * An owner who would overstate it by that could as well have given the size.
+ */
+function smallestDisk(machines: readonly Machine[]): bigint {
+  const bytes = Math.floor(Math.min(...machines.map(({ facts }) => facts.disk_bytes)));
+  if (bytes >= 1) return BigInt(bytes);
+  throw invalid("size", "size is required: a machine does not say how large its disk is");
 }
 
 function requireRoomForDisk(tx: Tx, userId: UserId): Promise<void> {
