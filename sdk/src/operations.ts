@@ -26,6 +26,7 @@ export type Account = {
   readonly paypal_email: string;
   readonly password_resettable: boolean;
   readonly ssh_key: string;
+  readonly key_id: number;
   readonly sid: string;
   readonly tfa_status: "disabled";
   readonly billaddress_line1: string;
@@ -36,7 +37,6 @@ export type Account = {
   readonly taxinfo: string;
   readonly parent_id: number | null;
   readonly host_only: boolean;
-  readonly key_id: number;
   readonly created_at: number;
   readonly freeze: AccountFreeze | null;
 };
@@ -420,49 +420,6 @@ export type AuditLogEntry = {
   readonly args: Readonly<Record<string, unknown>>;
 };
 
-export type AuditLogFilters = {
-  readonly success: boolean;
-  readonly msg?: string;
-  readonly users: Readonly<Record<string, AuditLogUser>>;
-  readonly keys: Readonly<Record<string, AuditLogKey>>;
-  readonly api_routes: readonly string[];
-  readonly ip_addresses: readonly string[];
-};
-
-export type AuditLogKey = {
-  readonly key: string;
-  readonly key_type: string;
-};
-
-export type AuditLogPageResponse = {
-  readonly success: true;
-  readonly total_logs: number;
-  readonly logs_found: number;
-  readonly audit_logs: readonly AuditLogRow[];
-  readonly next_token: string | null;
-};
-
-export type AuditLogRow = {
-  readonly id?: number;
-  readonly user_id?: number;
-  readonly ip_address?: string;
-  readonly api_key_id?: number | null;
-  readonly created_at?: number;
-  readonly api_route?: string;
-  readonly args?: Readonly<Record<string, unknown>>;
-  readonly key?: string;
-  readonly key_type?: string;
-  readonly key_status?: string;
-  readonly email?: string;
-  readonly name?: string;
-};
-
-export type AuditLogUser = {
-  readonly email: string;
-  readonly name: string;
-  readonly apikey_ids: readonly number[];
-};
-
 export type Autobill = {
   readonly success: true;
   readonly enabled: boolean;
@@ -487,12 +444,6 @@ export type BillingChangeAutobillRequest = {
   readonly enabled?: boolean;
   readonly threshold?: number;
   readonly amount?: number;
-};
-
-export type BillingChargesChartResponse = {
-  readonly success: true;
-  readonly chart: readonly ChargesChartDay[];
-  readonly total: ChargesChartTotal;
 };
 
 export type BillingChargesResponse = {
@@ -691,33 +642,6 @@ export type ChargeMetadata = {
   readonly quantity?: number;
   readonly unit?: string;
   readonly unpaid?: string;
-};
-
-export type ChargesChartDay = {
-  readonly day: number;
-  readonly start: number;
-  readonly end: number;
-  readonly instance: number;
-  readonly serverless: number;
-  readonly volume: number;
-  readonly gpu: number;
-  readonly disk: number;
-  readonly bwd: number;
-  readonly bwu: number;
-  readonly amount: number;
-  readonly amount_exact: string;
-};
-
-export type ChargesChartTotal = {
-  readonly instance: number;
-  readonly serverless: number;
-  readonly volume: number;
-  readonly gpu: number;
-  readonly disk: number;
-  readonly bwd: number;
-  readonly bwu: number;
-  readonly amount: number;
-  readonly amount_exact: string;
 };
 
 export type ChatCompletionRequest = {
@@ -1119,46 +1043,6 @@ export type Earnings = {
   readonly granted_after_days: number | null;
 };
 
-export type EarningsChartDay = {
-  readonly day: number;
-  readonly gpu_earn: number;
-  readonly sto_earn: number;
-  readonly bwu_earn: number;
-  readonly bwd_earn: number;
-  readonly sla_earn: number;
-  readonly referral_earn: number;
-  readonly referral_count: number;
-  readonly total_earn: number;
-};
-
-export type EarningsChartResponse = {
-  readonly success: true;
-  readonly chart: readonly EarningsChartDay[];
-  readonly total: EarningsSums;
-};
-
-export type EarningsData = {
-  readonly success: true;
-  readonly machine_earnings: EarningsDataMachineEarning;
-  readonly referral_earnings: readonly ReferralEarnings[];
-  readonly referral_count: readonly ReferralCount[];
-};
-
-export type EarningsDataMachineEarning = {
-  readonly summary: EarningsReportSummary;
-  readonly per_machine: readonly MachineEarnings[];
-  readonly per_day: readonly DayEarnings[];
-};
-
-export type EarningsPage = {
-  readonly success: true;
-  readonly total_rows: number;
-  readonly rows_found: number;
-  readonly rows: readonly EarningsRow[];
-  readonly next_token: string | null;
-  readonly total: EarningsSums;
-};
-
 export type EarningsReport = {
   readonly summary: EarningsReportSummary;
   readonly username: string;
@@ -1187,55 +1071,6 @@ export type EarningsReportSummary = {
   readonly total_stor: number;
   readonly total_bwu: number;
   readonly total_bwd: number;
-};
-
-export type EarningsRow = {
-  readonly day?: number;
-  readonly machine_id?: number | null;
-  readonly gpu_earn: number;
-  readonly sto_earn: number;
-  readonly bwu_earn: number;
-  readonly bwd_earn: number;
-  readonly sla_earn: number;
-  readonly referral_earn: number;
-  readonly referral_count: number;
-  readonly total_earn: number;
-};
-
-export type EarningsShowResponse = {
-  readonly referral_count: number;
-  readonly referral_credits: number;
-  readonly machine_earnings?: number;
-  readonly sla_earnings?: number;
-  readonly sla_collateral?: number;
-};
-
-export type EarningsSummary = {
-  readonly gpu_earn: number;
-  readonly sto_earn: number;
-  readonly bwu_earn: number;
-  readonly bwd_earn: number;
-  readonly sla_earn: number;
-  readonly referral_earn: number;
-  readonly referral_count: number;
-  readonly total_earn: number;
-  readonly reliability: number | null;
-};
-
-export type EarningsSummaryResponse = {
-  readonly success: true;
-  readonly summary: EarningsSummary;
-};
-
-export type EarningsSums = {
-  readonly gpu_earn: number;
-  readonly sto_earn: number;
-  readonly bwu_earn: number;
-  readonly bwd_earn: number;
-  readonly sla_earn: number;
-  readonly referral_earn: number;
-  readonly referral_count: number;
-  readonly total_earn: number;
 };
 
 export type Endpoint = {
@@ -1700,10 +1535,6 @@ export type Instance = {
   readonly maintenance: readonly InstanceMaintenance[];
   readonly volume_info: readonly InstanceVolumeInfo[];
   readonly actions: InstanceAction;
-};
-
-export type InstanceAcceptOwnPriceIncreaseRequest = {
-  readonly pending_price_increase_id?: number;
 };
 
 export type InstanceAction = {
@@ -2279,19 +2110,6 @@ export type MachineCancelMaintenanceResponse = {
   readonly msg: string;
 };
 
-export type MachineCancelMaintenancesRequest = {
-  readonly maintenance_ids: readonly number[];
-};
-
-export type MachineCancelMaintenancesResponse = {
-  readonly success: boolean;
-  readonly results: readonly MaintenanceCancelResult[];
-};
-
-export type MachineCancelOneMaintenanceRequest = {
-  readonly maintenance_id: number;
-};
-
 export type MachineChange = {
   readonly success: true;
   readonly machine_id: number;
@@ -2305,67 +2123,6 @@ export type MachineCleanupResponse = {
   readonly user_id: number;
   readonly num_deleted: number;
   readonly msg: string;
-};
-
-export type MachineColumns = {
-  readonly id?: number;
-  readonly machine_id?: number;
-  readonly hostname?: string | null;
-  readonly is_simulated?: boolean;
-  readonly num_gpus?: number;
-  readonly gpu_name?: string;
-  readonly gpu_ram?: number;
-  readonly total_flops?: number;
-  readonly cpu_cores?: number;
-  readonly cpu_name?: string;
-  readonly cpu_ram?: number;
-  readonly disk_space?: number;
-  readonly avail_disk_space?: number;
-  readonly driver_version?: string;
-  readonly cuda_max_good?: number;
-  readonly inet_up?: number;
-  readonly inet_down?: number;
-  readonly public_ipaddr?: string;
-  readonly geolocation?: string;
-  readonly verification?: string;
-  readonly hosting_type?: number;
-  readonly reliability2?: number;
-  readonly listed?: boolean;
-  readonly rentable?: boolean;
-  readonly listed_gpu_cost?: number;
-  readonly min_bid_price?: number;
-  readonly listed_storage_cost?: number;
-  readonly listed_volume_cost?: number | null;
-  readonly listed_inet_up_cost?: number;
-  readonly listed_inet_down_cost?: number;
-  readonly credit_discount_max?: number;
-  readonly min_chunk?: number;
-  readonly end_date?: number;
-  readonly duration?: number | null;
-  readonly volume_offer?: MachineVolumeListing | null;
-  readonly is_online?: boolean;
-  readonly timeout?: number;
-  readonly online_since?: number | null;
-  readonly last_seen?: number;
-  readonly gpu_occupancy?: string;
-  readonly rented_devices?: number;
-  readonly num_renters?: number;
-  readonly current_rentals_running?: number;
-  readonly current_rentals_running_on_demand?: number;
-  readonly current_rentals_on_demand?: number;
-  readonly current_rentals_reserved?: number;
-  readonly current_rentals_interruptible?: number;
-  readonly current_rentals_resident?: number;
-  readonly client_end_date?: number | null;
-  readonly earn_hour?: number;
-  readonly earn_day?: number;
-  readonly earn_month?: number;
-  readonly num_reports?: number;
-  readonly gpu_problems?: readonly string[];
-  readonly error_description?: string | null;
-  readonly rests_until?: number | null;
-  readonly default_job?: DefaultJob | null;
-  readonly maintenance?: readonly Maintenance[];
 };
 
 export type MachineCreateAsksRequest = {
@@ -2436,21 +2193,8 @@ export type MachineErrorCountResponse = {
   readonly count: number;
 };
 
-export type MachineFindMaintenancesRequest = {
-  readonly machine_ids: readonly number[] | number | string;
-  readonly ctime?: number;
-};
-
 export type MachineListResponse = {
   readonly machines: readonly Machine[];
-};
-
-export type MachinePageResponse = {
-  readonly success: true;
-  readonly total_machines: number;
-  readonly machines_found: number;
-  readonly machines: readonly MachineColumns[];
-  readonly next_token: string | null;
 };
 
 export type MachineReliability = {
@@ -2485,19 +2229,6 @@ export type MachineScheduleMaintenanceRequest = {
 export type MachineScheduleMaintenanceResponse = {
   readonly success: true;
   readonly you_sent: string;
-};
-
-export type MachineScheduleMaintenancesRequest = {
-  readonly machine_ids: readonly number[];
-  readonly sdate?: number | string;
-  readonly duration?: number;
-  readonly maintenance_reason?: string;
-  readonly maintenance_category?: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
-};
-
-export type MachineScheduleMaintenancesResponse = {
-  readonly success: boolean;
-  readonly results: readonly MaintenanceBatchResult[];
 };
 
 export type MachineSetMinBidRequest = {
@@ -2544,30 +2275,12 @@ export type MachineVolumeListing = {
 };
 
 export type Maintenance = {
-  readonly id: number;
   readonly machine_id: number;
   readonly start_time: number;
   readonly end_time: number;
   readonly duration_hours: number;
   readonly maintenance_category: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
   readonly maintenance_reason: string;
-  readonly created_at: number;
-  readonly cancelled_at: null;
-};
-
-export type MaintenanceBatchResult = {
-  readonly success: boolean;
-  readonly machine_id: number;
-  readonly maintenance_id?: number;
-  readonly notifications_sent?: number;
-  readonly error?: string;
-  readonly msg?: string;
-};
-
-export type MaintenanceCancelResult = {
-  readonly success: boolean;
-  readonly maintenance_id: number;
-  readonly msg: string;
 };
 
 export type MemberRole = {
@@ -2612,7 +2325,6 @@ export type MoneyMovement = {
   readonly source: string;
   readonly description: string;
   readonly amount: number;
-  readonly amount_exact: string;
   readonly metadata: MoneyMovementMetadata;
   readonly items: readonly unknown[];
 };
@@ -2900,6 +2612,10 @@ export type OfferGpuTypesResponse = {
   readonly gpu_types: readonly GpuType[];
 };
 
+export type OfferQueryAsksResponse = {
+  readonly offers: readonly Readonly<Record<string, unknown>>[];
+};
+
 export type OfferQueryResponse = {
   readonly offers: readonly Readonly<Record<string, unknown>>[];
 };
@@ -2923,6 +2639,20 @@ export type OfferSearchAsksRequest = {
 
 export type OfferSearchAsksResponse = {
   readonly offers: readonly Readonly<Record<string, unknown>>[];
+};
+
+export type OfferSuggestBidRequest = {
+  readonly price?: number;
+  readonly max_start?: number;
+  readonly min_duration?: number;
+  readonly [key: string]: unknown;
+};
+
+export type OfferUpdateBundleRequest = {
+  readonly price?: number;
+  readonly max_start?: number;
+  readonly min_duration?: number;
+  readonly [key: string]: unknown;
 };
 
 export type Offers = {
@@ -3065,27 +2795,11 @@ export type Receipt = {
   readonly transfer_id: string;
 };
 
-export type ReferralCount = {
-  readonly day: number;
-  readonly referral_count: number;
-};
-
-export type ReferralEarnings = {
-  readonly day: number;
-  readonly earn_referral: number;
-};
-
 export type RefusedOffer = {
   readonly success: false;
   readonly ask_id: number;
   readonly error: string;
   readonly msg: string;
-};
-
-export type RegeneratedKey = {
-  readonly user_id: number;
-  readonly email: string;
-  readonly derived_key: string;
 };
 
 export type ReliabilityDay = {
@@ -3364,59 +3078,51 @@ export type StoredSshKey = {
   readonly key: SshKey;
 };
 
+export type StoredTemplate = {
+  readonly id?: number | string;
+  readonly hash_id?: string;
+  readonly name?: string;
+  readonly image?: string;
+  readonly tag?: string;
+  readonly desc?: string;
+  readonly readme?: string;
+  readonly readme_visible?: boolean;
+  readonly env?: string;
+  readonly onstart?: string;
+  readonly runtype?: string;
+  readonly args_str?: string;
+  readonly ssh_direct?: boolean;
+  readonly use_ssh?: boolean;
+  readonly jup_direct?: boolean;
+  readonly jupyter_dir?: string;
+  readonly use_jupyter_lab?: boolean;
+  readonly docker_login_repo?: string;
+  readonly docker_login_user?: string;
+  readonly docker_login_pass?: string;
+  readonly href?: string;
+  readonly repo?: string;
+  readonly extra_filters?: Readonly<Record<string, unknown>>;
+  readonly recommended_disk_space?: number | string;
+  readonly private?: boolean;
+  readonly volume_info?: unknown;
+  readonly traffic_limit?: number;
+  readonly [key: string]: unknown;
+};
+
 export type Subaccount = {
   readonly id: number;
+  readonly parent_id: number;
+  readonly key_id: number | null;
   readonly email: string;
   readonly username: string;
-  readonly user: string;
-  readonly fullname: string;
-  readonly balance: number;
-  readonly credit: number;
-  readonly balance_threshold: number;
-  readonly balance_threshold_enabled: boolean;
-  readonly traffic_limit: number | null;
-  readonly email_verified: boolean;
-  readonly has_billing: boolean;
-  readonly has_payout: boolean;
-  readonly can_pay: boolean;
-  readonly billing_creditonly: boolean;
-  readonly billed_expected: number;
-  readonly billed_verified: number;
-  readonly paid_expected: number;
-  readonly paid_verified: number;
-  readonly got_signup_credit: boolean;
-  readonly last4: string;
-  readonly paypal_email: string;
-  readonly password_resettable: boolean;
-  readonly ssh_key: string;
-  readonly sid: string;
-  readonly tfa_status: "disabled";
-  readonly billaddress_line1: string;
-  readonly billaddress_line2: string;
-  readonly billaddress_city: string;
-  readonly billaddress_zip: string;
-  readonly billaddress_country: string;
-  readonly taxinfo: string;
-  readonly parent_id: number | null;
-  readonly host_only: boolean;
-  readonly key_id: number | null;
-  readonly api_key: string;
   readonly created_at: string;
   readonly deleted_at: string | null;
+  readonly balance: number;
+  readonly credit: number;
 };
 
 export type SubaccountListResponse = {
   readonly users: readonly Subaccount[];
-};
-
-export type SubaccountRegenerateKeysRequest = {
-  readonly subaccount_user_id?: number;
-  readonly regenerate_all?: boolean;
-};
-
-export type SubaccountRegenerateKeysResponse = {
-  readonly success: true;
-  readonly regenerated_keys: readonly RegeneratedKey[];
 };
 
 export type Success = {
@@ -3580,6 +3286,35 @@ export type Template = {
   readonly created_at?: number;
   readonly count_created?: number;
   readonly recent_create_date?: number | null;
+  readonly user_template_id?: number;
+  readonly last_used_at?: number;
+};
+
+export type TemplateAddRequest = {
+  readonly template_id: number | string;
+  readonly [key: string]: unknown;
+};
+
+export type TemplateCheckLoginRequest = {
+  readonly server?: string;
+  readonly username?: string;
+  readonly token?: string;
+  readonly [key: string]: unknown;
+};
+
+export type TemplateCheckLoginResponse = {
+  readonly success: true;
+  readonly authenticated: boolean;
+  readonly repositories: readonly string[];
+};
+
+export type TemplateChoicesResponse = {
+  readonly success: true;
+  readonly templates: readonly Template[];
+  readonly referral_templates: readonly Template[];
+  readonly popular: readonly Template[];
+  readonly recommended: readonly Template[];
+  readonly autoscaler: readonly Template[];
 };
 
 export type TemplateCreateRequest = {
@@ -3615,6 +3350,13 @@ export type TemplateDeleteRequest = {
   readonly hash_id?: string;
 };
 
+export type TemplateDockerTagsResponse = {
+  readonly success: boolean;
+  readonly tags: readonly string[];
+  readonly error?: string;
+  readonly msg?: string;
+};
+
 export type TemplateEditRequest = {
   readonly hash_id: string;
   readonly name?: string;
@@ -3644,14 +3386,74 @@ export type TemplateEditRequest = {
   readonly traffic_limit?: number;
 };
 
+export type TemplateFetchTagsRequest = {
+  readonly image?: string;
+  readonly server?: string;
+  readonly username?: string;
+  readonly token?: string;
+  readonly [key: string]: unknown;
+};
+
+export type TemplateFetchTagsResponse = {
+  readonly success: boolean;
+  readonly tags: readonly string[];
+  readonly error?: string;
+  readonly msg?: string;
+};
+
+export type TemplateForWorkersResponse = {
+  readonly success: true;
+  readonly autoscaler: readonly Template[];
+  readonly recommended: readonly Template[];
+};
+
+export type TemplateLibraryResponse = {
+  readonly success: true;
+  readonly templates: readonly Template[];
+};
+
+export type TemplatePageResponse = {
+  readonly success: boolean;
+  readonly msg?: string;
+  readonly templates_found: number;
+  readonly templates: readonly Template[];
+  readonly next_token: string | null;
+};
+
 export type TemplateParamsResponse = {
   readonly success: true;
   readonly limits: Readonly<Record<string, number>>;
 };
 
+export type TemplateRecentResponse = {
+  readonly success: true;
+  readonly templates_found: number;
+  readonly templates: readonly Template[];
+  readonly page_size: number;
+  readonly last_page_template_id: number | null;
+  readonly last_page_last_used_at: number | null;
+};
+
+export type TemplateRemoveRequest = {
+  readonly template_id: number | string;
+  readonly [key: string]: unknown;
+};
+
 export type TemplateSearchResponse = {
   readonly success: true;
   readonly templates_found: number;
+  readonly templates: readonly Template[];
+};
+
+export type TemplateStoreRequest = {
+  readonly templates: readonly StoredTemplate[];
+  readonly is_an_edit?: boolean;
+  readonly referral_template_id?: number;
+  readonly [key: string]: unknown;
+};
+
+export type TemplateStoreResponse = {
+  readonly success: true;
   readonly templates: readonly Template[];
 };
 
@@ -3680,10 +3482,6 @@ export type UserCreateResponse = {
 export type UserIpaddrsResponse = {
   readonly success: true;
   readonly results: readonly IpAddressUse[];
-};
-
-export type UserSettingsResponse = {
-  readonly o: string | null;
 };
 
 export type UserSpendRateResponse = {
@@ -4457,13 +4255,6 @@ export function instanceCreate(client: Client, input: InstanceCreateInput, optio
   return client.request({ method: "PUT", path: `/api/v0/asks/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
-export type AuditLogFiltersAnswer = AuditLogFilters;
-
-/** Show the values by which own audit log can be filtered: `GET /api/v0/audit_log_filters/` */
-export function auditLogFilters(client: Client, options?: CallOptions): Promise<AuditLogFiltersAnswer> {
-  return client.request({ method: "GET", path: "/api/v0/audit_log_filters/" }, options);
-}
-
 export type AuditLogListAnswer = readonly AuditLogEntry[];
 
 /** Show the audit log of own account: `GET /api/v0/audit_logs/` */
@@ -4696,6 +4487,30 @@ export function offerQuery(client: Client, input: OfferQueryInput = {}, options?
   return client.request({ method: "GET", path: "/api/v0/bundles/", query: input.query }, options);
 }
 
+export type OfferUpdateBundleInput = {
+  readonly id: string;
+  readonly body?: OfferUpdateBundleRequest;
+};
+
+export type OfferUpdateBundleAnswer = Readonly<Record<string, unknown>>;
+
+/** Ask about a bundle: switched off: `PUT /api/v0/bundles/{id}/` */
+export function offerUpdateBundle(client: Client, input: OfferUpdateBundleInput, options?: CallOptions): Promise<OfferUpdateBundleAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/bundles/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type OfferSuggestBidInput = {
+  readonly id: string;
+  readonly body?: OfferSuggestBidRequest;
+};
+
+export type OfferSuggestBidAnswer = number;
+
+/** Suggest a bid for a bundle: `PUT /api/v0/bundles_bid_price/{id}/` */
+export function offerSuggestBid(client: Client, input: OfferSuggestBidInput, options?: CallOptions): Promise<OfferSuggestBidAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/bundles_bid_price/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
 export type CapListAnswer = CapListResponse;
 
 /** Show the limits on spending: `GET /api/v0/caps/` */
@@ -4740,19 +4555,6 @@ export type BillingChargesAnswer = BillingChargesResponse;
 /** List charges by day, or every charge line: `GET /api/v0/charges/` */
 export function billingCharges(client: Client, input: BillingChargesInput = {}, options?: CallOptions): Promise<BillingChargesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/charges/", query: input.query }, options);
-}
-
-export type BillingChargesChartInput = {
-  readonly query?: {
-    readonly select_filters?: string;
-  };
-};
-
-export type BillingChargesChartAnswer = BillingChargesChartResponse;
-
-/** Show the charges of every day of a window: `GET /api/v0/charges/chart/` */
-export function billingChargesChart(client: Client, input: BillingChargesChartInput = {}, options?: CallOptions): Promise<BillingChargesChartAnswer> {
-  return client.request({ method: "GET", path: "/api/v0/charges/chart/", query: input.query }, options);
 }
 
 export type BillingExportChargesInput = {
@@ -4999,6 +4801,20 @@ export function deploymentDeleteNamed(client: Client, input: DeploymentDeleteNam
   return client.request({ method: "DELETE", path: "/api/v0/deployments/", body: input.body ?? {} }, options);
 }
 
+export type TemplateDockerTagsInput = {
+  readonly query?: {
+    readonly image?: string;
+    readonly server?: string;
+  };
+};
+
+export type TemplateDockerTagsAnswer = TemplateDockerTagsResponse;
+
+/** List the tags of a public image: `GET /api/v0/docker/tags/` */
+export function templateDockerTags(client: Client, input: TemplateDockerTagsInput = {}, options?: CallOptions): Promise<TemplateDockerTagsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/docker/tags/", query: input.query }, options);
+}
+
 export type EndpointCreateInput = {
   readonly body?: EndpointSettings;
 };
@@ -5098,6 +4914,17 @@ export type OfferGpuTypesAnswer = OfferGpuTypesResponse;
 /** GPUs on the market and their memory: `GET /api/v0/gpu_types/` */
 export function offerGpuTypes(client: Client, options?: CallOptions): Promise<OfferGpuTypesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/gpu_types/" }, options);
+}
+
+export type OfferGpuTypeInput = {
+  readonly id: string;
+};
+
+export type OfferGpuTypeAnswer = GpuType;
+
+/** A GPU on the market and its memory: `GET /api/v0/gpu_types/{id}/` */
+export function offerGpuType(client: Client, input: OfferGpuTypeInput, options?: CallOptions): Promise<OfferGpuTypeAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/gpu_types/${encodeURIComponent(input.id)}/` }, options);
 }
 
 export type HostListAnswer = HostListResponse;
@@ -5382,18 +5209,6 @@ export function instanceDestroy(client: Client, input: InstanceDestroyInput, opt
   return client.request({ method: "DELETE", path: `/api/v0/instances/${encodeURIComponent(input.id)}/` }, options);
 }
 
-export type InstanceAcceptOwnPriceIncreaseInput = {
-  readonly id: number;
-  readonly body?: InstanceAcceptOwnPriceIncreaseRequest;
-};
-
-export type InstanceAcceptOwnPriceIncreaseAnswer = PriceIncreaseAnswer;
-
-/** Accept the price increase of an instance: the rental goes on past its end date: `PUT /api/v0/instances/{id}/accept-price-increase/` */
-export function instanceAcceptOwnPriceIncrease(client: Client, input: InstanceAcceptOwnPriceIncreaseInput, options?: CallOptions): Promise<InstanceAcceptOwnPriceIncreaseAnswer> {
-  return client.request({ method: "PUT", path: `/api/v0/instances/${encodeURIComponent(input.id)}/accept-price-increase/`, body: input.body ?? {} }, options);
-}
-
 export type InstanceEventsInput = {
   readonly id: number;
   readonly query?: {
@@ -5602,50 +5417,6 @@ export type MachineMaintenancesAnswer = readonly Maintenance[];
 /** Show maintenances of machines that one hosts or rents on: `GET /api/v0/machines/maintenances/` */
 export function machineMaintenances(client: Client, input: MachineMaintenancesInput = {}, options?: CallOptions): Promise<MachineMaintenancesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/machines/maintenances/", query: input.query }, options);
-}
-
-export type MachineFindMaintenancesInput = {
-  readonly body: MachineFindMaintenancesRequest;
-};
-
-export type MachineFindMaintenancesAnswer = readonly Maintenance[];
-
-/** Show maintenances of these machines, which one hosts or rents on: `POST /api/v0/machines/maintenances/` */
-export function machineFindMaintenances(client: Client, input: MachineFindMaintenancesInput, options?: CallOptions): Promise<MachineFindMaintenancesAnswer> {
-  return client.request({ method: "POST", path: "/api/v0/machines/maintenances/", body: input.body ?? {} }, options);
-}
-
-export type MachineCancelOneMaintenanceInput = {
-  readonly body: MachineCancelOneMaintenanceRequest;
-};
-
-export type MachineCancelOneMaintenanceAnswer = Message;
-
-/** Cancel one maintenance of an own machine: `DELETE /api/v0/machines/maintenances/` */
-export function machineCancelOneMaintenance(client: Client, input: MachineCancelOneMaintenanceInput, options?: CallOptions): Promise<MachineCancelOneMaintenanceAnswer> {
-  return client.request({ method: "DELETE", path: "/api/v0/machines/maintenances/", body: input.body ?? {} }, options);
-}
-
-export type MachineScheduleMaintenancesInput = {
-  readonly body: MachineScheduleMaintenancesRequest;
-};
-
-export type MachineScheduleMaintenancesAnswer = MachineScheduleMaintenancesResponse;
-
-/** Announce a maintenance of several own machines: `POST /api/v0/machines/maintenances/batch/` */
-export function machineScheduleMaintenances(client: Client, input: MachineScheduleMaintenancesInput, options?: CallOptions): Promise<MachineScheduleMaintenancesAnswer> {
-  return client.request({ method: "POST", path: "/api/v0/machines/maintenances/batch/", body: input.body ?? {} }, options);
-}
-
-export type MachineCancelMaintenancesInput = {
-  readonly body: MachineCancelMaintenancesRequest;
-};
-
-export type MachineCancelMaintenancesAnswer = MachineCancelMaintenancesResponse;
-
-/** Cancel several maintenances of own machines: `DELETE /api/v0/machines/maintenances/batch/` */
-export function machineCancelMaintenances(client: Client, input: MachineCancelMaintenancesInput, options?: CallOptions): Promise<MachineCancelMaintenancesAnswer> {
-  return client.request({ method: "DELETE", path: "/api/v0/machines/maintenances/batch/", body: input.body ?? {} }, options);
 }
 
 export type MachineShowInput = {
@@ -5962,6 +5733,20 @@ export function overlayDelete(client: Client, input: OverlayDeleteInput = {}, op
   return client.request({ method: "DELETE", path: "/api/v0/overlay/", body: input.body ?? {} }, options);
 }
 
+export type OfferQueryAsksInput = {
+  readonly query?: {
+    readonly q?: string;
+    readonly select_cols?: string;
+  };
+};
+
+export type OfferQueryAsksAnswer = OfferQueryAsksResponse;
+
+/** Search offers by a query text or JSON: `GET /api/v0/search/asks/` */
+export function offerQueryAsks(client: Client, input: OfferQueryAsksInput = {}, options?: CallOptions): Promise<OfferQueryAsksAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/search/asks/", query: input.query }, options);
+}
+
 export type OfferSearchAsksInput = {
   readonly body?: OfferSearchAsksRequest;
 };
@@ -6149,17 +5934,6 @@ export type SubaccountListAnswer = SubaccountListResponse;
 /** Show own subaccounts: `GET /api/v0/subaccounts/` */
 export function subaccountList(client: Client, options?: CallOptions): Promise<SubaccountListAnswer> {
   return client.request({ method: "GET", path: "/api/v0/subaccounts/" }, options);
-}
-
-export type SubaccountRegenerateKeysInput = {
-  readonly body?: SubaccountRegenerateKeysRequest;
-};
-
-export type SubaccountRegenerateKeysAnswer = SubaccountRegenerateKeysResponse;
-
-/** Replace the key of one subaccount, or of all: `PUT /api/v0/subaccounts/regenerate_keys/` */
-export function subaccountRegenerateKeys(client: Client, input: SubaccountRegenerateKeysInput = {}, options?: CallOptions): Promise<SubaccountRegenerateKeysAnswer> {
-  return client.request({ method: "PUT", path: "/api/v0/subaccounts/regenerate_keys/", body: input.body ?? {} }, options);
 }
 
 export type TeamCreateInput = {
@@ -6406,27 +6180,19 @@ export function templateParams(client: Client, options?: CallOptions): Promise<T
   return client.request({ method: "GET", path: "/api/v0/template/params/" }, options);
 }
 
-export type EarningsShowAnswer = EarningsShowResponse;
-
-/** Show own earnings in all: `GET /api/v0/user/earnings/` */
-export function earningsShow(client: Client, options?: CallOptions): Promise<EarningsShowAnswer> {
-  return client.request({ method: "GET", path: "/api/v0/user/earnings/" }, options);
-}
-
-export type EarningsDataInput = {
+export type TemplateRecentInput = {
   readonly query?: {
-    readonly sday?: number;
-    readonly eday?: number;
-    readonly last_days?: number;
-    readonly machid?: number;
+    readonly page_size?: number;
+    readonly last_page_template_id?: number;
+    readonly last_page_last_used_at?: number;
   };
 };
 
-export type EarningsDataAnswer = EarningsData;
+export type TemplateRecentAnswer = TemplateRecentResponse;
 
-/** Show own earnings by day and machine: `GET /api/v0/user/earnings/data/` */
-export function earningsData(client: Client, input: EarningsDataInput = {}, options?: CallOptions): Promise<EarningsDataAnswer> {
-  return client.request({ method: "GET", path: "/api/v0/user/earnings/data/", query: input.query }, options);
+/** List templates that the caller rented with: `GET /api/v0/template/recent/` */
+export function templateRecent(client: Client, input: TemplateRecentInput = {}, options?: CallOptions): Promise<TemplateRecentAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/template/recent/", query: input.query }, options);
 }
 
 export type UserUpdateInput = {
@@ -6588,15 +6354,74 @@ export function notificationPreferenceUpdate(client: Client, input: Notification
   return client.request({ method: "PUT", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/notification-prefs/`, body: input.body ?? {} }, options);
 }
 
-export type UserSettingsInput = {
+export type TemplateAddInput = {
+  readonly user_id: string;
+  readonly body: TemplateAddRequest;
+};
+
+export type TemplateAddAnswer = Success;
+
+/** Add a public template to the own library: `POST /api/v0/users/{user_id}/template/` */
+export function templateAdd(client: Client, input: TemplateAddInput, options?: CallOptions): Promise<TemplateAddAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/template/`, body: input.body ?? {} }, options);
+}
+
+export type TemplateLibraryInput = {
   readonly user_id: string;
 };
 
-export type UserSettingsAnswer = UserSettingsResponse;
+export type TemplateLibraryAnswer = TemplateLibraryResponse;
 
-/** Show the settings of own account: `GET /api/v0/users/{user_id}/settings/` */
-export function userSettings(client: Client, input: UserSettingsInput, options?: CallOptions): Promise<UserSettingsAnswer> {
-  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/settings/` }, options);
+/** List the templates of the own library: `GET /api/v0/users/{user_id}/templates/` */
+export function templateLibrary(client: Client, input: TemplateLibraryInput, options?: CallOptions): Promise<TemplateLibraryAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/` }, options);
+}
+
+export type TemplateStoreInput = {
+  readonly user_id: string;
+  readonly body: TemplateStoreRequest;
+};
+
+export type TemplateStoreAnswer = TemplateStoreResponse;
+
+/** Create and edit templates of the own library: `POST /api/v0/users/{user_id}/templates/` */
+export function templateStore(client: Client, input: TemplateStoreInput, options?: CallOptions): Promise<TemplateStoreAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/`, body: input.body ?? {} }, options);
+}
+
+export type TemplateRemoveInput = {
+  readonly user_id: string;
+  readonly body: TemplateRemoveRequest;
+};
+
+export type TemplateRemoveAnswer = Message;
+
+/** Remove a template from the own library: `DELETE /api/v0/users/{user_id}/templates/` */
+export function templateRemove(client: Client, input: TemplateRemoveInput, options?: CallOptions): Promise<TemplateRemoveAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/`, body: input.body ?? {} }, options);
+}
+
+export type TemplateForWorkersInput = {
+  readonly user_id: string;
+};
+
+export type TemplateForWorkersAnswer = TemplateForWorkersResponse;
+
+/** List templates for worker groups: `GET /api/v0/users/{user_id}/templates/autoscaler/` */
+export function templateForWorkers(client: Client, input: TemplateForWorkersInput, options?: CallOptions): Promise<TemplateForWorkersAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/autoscaler/` }, options);
+}
+
+export type TemplateChoicesInput = {
+  readonly user_id: string;
+  readonly hash_id: string;
+};
+
+export type TemplateChoicesAnswer = TemplateChoicesResponse;
+
+/** List templates to choose from, with one that was shared by its hash: `GET /api/v0/users/{user_id}/templates/{hash_id}/` */
+export function templateChoices(client: Client, input: TemplateChoicesInput, options?: CallOptions): Promise<TemplateChoicesAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/${encodeURIComponent(input.hash_id)}/` }, options);
 }
 
 export type VolumeListInput = {
@@ -6788,23 +6613,6 @@ export function workergroupDelete(client: Client, input: WorkergroupDeleteInput,
   return client.request({ method: "DELETE", path: `/api/v0/workergroups/${encodeURIComponent(input.id)}/` }, options);
 }
 
-export type AuditLogPageInput = {
-  readonly query?: {
-    readonly limit?: number;
-    readonly after_token?: string;
-    readonly order_by?: string;
-    readonly select_cols?: string;
-    readonly select_filters?: string;
-  };
-};
-
-export type AuditLogPageAnswer = AuditLogPageResponse;
-
-/** Show the audit log of own account, page by page: `GET /api/v1/audit_logs/` */
-export function auditLogPage(client: Client, input: AuditLogPageInput = {}, options?: CallOptions): Promise<AuditLogPageAnswer> {
-  return client.request({ method: "GET", path: "/api/v1/audit_logs/", query: input.query }, options);
-}
-
 export type InstanceCountsAnswer = InstanceCountsResponse;
 
 /** Count own instances and volumes: `GET /api/v1/counts/` */
@@ -6853,58 +6661,43 @@ export function billingListInvoices(client: Client, input: BillingListInvoicesIn
   return client.request({ method: "GET", path: "/api/v1/invoices/", query: input.query }, options);
 }
 
-export type MachinePageInput = {
+export type TemplatePageInput = {
   readonly query?: {
-    readonly limit?: number;
-    readonly after_token?: string;
-    readonly order_by?: string;
+    readonly search?: string;
+    readonly select_filters?: string;
     readonly select_cols?: string;
-    readonly select_filters?: string;
-  };
-};
-
-export type MachinePageAnswer = MachinePageResponse;
-
-/** List own machines, page by page: `GET /api/v1/machines/` */
-export function machinePage(client: Client, input: MachinePageInput = {}, options?: CallOptions): Promise<MachinePageAnswer> {
-  return client.request({ method: "GET", path: "/api/v1/machines/", query: input.query }, options);
-}
-
-export type EarningsPageInput = {
-  readonly query?: {
-    readonly group_by?: string;
-    readonly select_filters?: string;
-    readonly order_by?: string;
     readonly limit?: number;
     readonly after_token?: string;
   };
 };
 
-export type EarningsPageAnswer = EarningsPage;
+export type TemplatePageAnswer = TemplatePageResponse;
 
-/** List own earnings by day or by machine, page by page: `GET /api/v1/user/earnings/` */
-export function earningsPage(client: Client, input: EarningsPageInput = {}, options?: CallOptions): Promise<EarningsPageAnswer> {
-  return client.request({ method: "GET", path: "/api/v1/user/earnings/", query: input.query }, options);
+/** Search templates page by page: `GET /api/v1/template/` */
+export function templatePage(client: Client, input: TemplatePageInput = {}, options?: CallOptions): Promise<TemplatePageAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/template/", query: input.query }, options);
 }
 
-export type EarningsChartInput = {
-  readonly query?: {
-    readonly select_filters?: string;
-  };
+export type TemplateFetchTagsInput = {
+  readonly body?: TemplateFetchTagsRequest;
 };
 
-export type EarningsChartAnswer = EarningsChartResponse;
+export type TemplateFetchTagsAnswer = TemplateFetchTagsResponse;
 
-/** Show own earnings of every day of a window: `GET /api/v1/user/earnings/chart/` */
-export function earningsChart(client: Client, input: EarningsChartInput = {}, options?: CallOptions): Promise<EarningsChartAnswer> {
-  return client.request({ method: "GET", path: "/api/v1/user/earnings/chart/", query: input.query }, options);
+/** List the tags of an image: `POST /api/v1/templates/fetch-tags/` */
+export function templateFetchTags(client: Client, input: TemplateFetchTagsInput = {}, options?: CallOptions): Promise<TemplateFetchTagsAnswer> {
+  return client.request({ method: "POST", path: "/api/v1/templates/fetch-tags/", body: input.body ?? {} }, options);
 }
 
-export type EarningsSummaryAnswer = EarningsSummaryResponse;
+export type TemplateCheckLoginInput = {
+  readonly body?: TemplateCheckLoginRequest;
+};
 
-/** Add up all own earnings: `GET /api/v1/user/earnings/summary/` */
-export function earningsSummary(client: Client, options?: CallOptions): Promise<EarningsSummaryAnswer> {
-  return client.request({ method: "GET", path: "/api/v1/user/earnings/summary/" }, options);
+export type TemplateCheckLoginAnswer = TemplateCheckLoginResponse;
+
+/** Check a login at a registry: `POST /api/v1/templates/validate-auth/` */
+export function templateCheckLogin(client: Client, input: TemplateCheckLoginInput = {}, options?: CallOptions): Promise<TemplateCheckLoginAnswer> {
+  return client.request({ method: "POST", path: "/api/v1/templates/validate-auth/", body: input.body ?? {} }, options);
 }
 
 export type WorkerFinishInput = {

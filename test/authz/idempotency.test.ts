@@ -16,6 +16,8 @@ const SEARCHES: ReadonlySet<string> = new Set([
   "POST /api/v0/volumes/search/",
   "POST /api/v0/network_volumes/search/",
   "POST /api/v0/contracts/fetch/",
+  "POST /api/v1/templates/fetch-tags/",
+  "POST /api/v1/templates/validate-auth/",
   "POST /get_endpoint_workers/",
   "POST /get_workergroup_workers/",
   "POST /get_autogroup_workers/",

@@ -114,4 +114,17 @@ export const templateEndpoints = {
   "POST /api/v0/users/{user_id}/template/": onLibrary("instance_write", additionOf, ownTemplate, (world) =>
     aimAtTemplate(world, (id) => at(additionOf("me"), { template_id: id })),
   ),
+  "POST /api/v1/templates/fetch-tags/": {
+    needs: "user_read",
+    call: ({ registry }) => at("/api/v1/templates/fetch-tags/", { image: `${registry.address}/app` }),
+  },
+  "POST /api/v1/templates/validate-auth/": {
+    needs: "user_read",
+    call: ({ registry: { address } }) =>
+      at("/api/v1/templates/validate-auth/", { server: address, username: "u", token: "t" }),
+  },
+  "GET /api/v0/docker/tags/": {
+    needs: "misc",
+    call: ({ registry }) => at(`/api/v0/docker/tags/?image=${registry.address}/app`),
+  },
 } satisfies Readonly<Record<string, Row>>;

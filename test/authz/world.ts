@@ -14,6 +14,7 @@ import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../support/fixtures.ts";
 import { NO_LIMITS, type TestAnswer } from "../support/network/http.ts";
 import { aMachine } from "../support/hosts/machines.ts";
+import { startFakeRegistry, type FakeRegistry } from "../support/network/fake-registry.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { until } from "../support/until.ts";
 import { StripeServer } from "../support/money/stripe-server.ts";
@@ -44,6 +45,8 @@ export type World = {
   readonly stranger: TestCaller;
   /** The stand-in that takes cards. */
   readonly stripe: StripeServer;
+  /** The one container registry that this server can reach. */
+  readonly registry: FakeRegistry;
   /** Everything that was logged, one JSON object per line. */
   readonly logged: readonly string[];
   send(method: string, target: Target, secret?: string): Promise<TestAnswer>;
@@ -66,6 +69,8 @@ export async function makeWorld(scope: Scope): Promise<World> {
   const { database, connection } = await testDatabase(scope);
   const stripe = await StripeServer.start();
   scope.after(() => stripe.close());
+  const registry = await startFakeRegistry({ tags: { app: ["latest"] } });
+  scope.after(() => registry.close());
   const logged: string[] = [];
   const log = createLog("trace", { write: (line) => void logged.push(line) });
   const app = buildApp({
@@ -78,6 +83,7 @@ export async function makeWorld(scope: Scope): Promise<World> {
     trustedProxies: NO_PROXIES,
     proxy: { bindHost: "127.0.0.1", publicHost: "proxy.example" },
     payments: { ...NO_PAYMENTS, stripe: stripe.settings },
+    registries: { isPrivateAllowed: true, resolve: async () => [] },
   });
   const routes: Route[] = [];
   app.http.app.addHook("onRoute", ({ method, url, config }) => {
@@ -106,6 +112,7 @@ export async function makeWorld(scope: Scope): Promise<World> {
     owner,
     stranger,
     stripe,
+    registry,
     logged,
     send,
     async done(method, target, by) {

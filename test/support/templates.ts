@@ -6,7 +6,7 @@ import type { Identity, PermissionDocument } from "../../server/src/base/identit
 import { createLog } from "../../server/src/base/log.ts";
 import { createEncryption } from "../../server/src/base/encryption.ts";
 import { requireReachableRegistry } from "../../server/src/domains/supply/hosts/index.ts";
-import { templateRoutes } from "../../server/src/domains/rental/templates/index.ts";
+import { createRegistryClient, templateRoutes } from "../../server/src/domains/rental/templates/index.ts";
 import { DEFAULT_LIMITS } from "../../server/src/http/rate-limit.ts";
 import { NO_PROXIES } from "../../server/src/http/trusted-proxies.ts";
 import { createHttp } from "../../server/src/http/server.ts";
@@ -38,7 +38,8 @@ export async function templatesApi(t: TestContext) {
     trustedProxies: NO_PROXIES,
   });
   const encryption = createEncryption(randomBytes(32), randomBytes);
-  templateRoutes(scope, { encryption, requireRegistry: requireReachableRegistry });
+  const registries = createRegistryClient({ clock: systemClock, resolve: async () => [], isPrivateAllowed: false });
+  templateRoutes(scope, { encryption, registries, requireRegistry: requireReachableRegistry });
   t.after(() => scope.app.close());
   const caller = async (permissions?: PermissionDocument): Promise<TestCaller> => {
     const made = await aCaller(database, permissions === undefined ? {} : { permissions });

@@ -76,7 +76,7 @@ import { benchmarkRoutes } from "../domains/supply/benchmarks/for-assembly.ts";
 import { statisticsRoutes } from "../domains/supply/statistics/index.ts";
 import { resultRoutes } from "../domains/rental/tasks/index.ts";
 import { teamRoutes } from "../domains/people/teams/index.ts";
-import { templateRoutes } from "../domains/rental/templates/index.ts";
+import { createRegistryClient, templateRoutes } from "../domains/rental/templates/index.ts";
 import {
   listRentableSpace,
   networkVolumeRoutes,
@@ -100,6 +100,7 @@ import type { Limits } from "../http/rate-limit.ts";
 import { createHttp, type HttpScope } from "../http/server.ts";
 import { clientAddressBehind, type TrustedProxies } from "../http/trusted-proxies.ts";
 import { LoopDriver } from "../base/loop-driver.ts";
+import type { Outside } from "../base/pinned-request.ts";
 import { listLoops } from "./loops/list.ts";
 
 export type AppDependencies = {
@@ -127,6 +128,8 @@ export type AppDependencies = {
   readonly payments?: PaymentSettings;
   /** The way in which notifications leave; without it webhooks go to public addresses only, and no mail is sent. */
   readonly notifications?: NotificationSettings;
+  /** The way to container registries; without it that of webhooks. */
+  readonly registries?: Outside;
   /** True, as by default, when anybody may make an account. */
   readonly isSignupOpen?: boolean;
   /** This process among the servers of its database; absent where it is the only one, as in tests. */
@@ -269,7 +272,8 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
     ...{ identities, random, queueMail, moveCredit, listBelongings, refuseNewKeys, freezeAbandoned },
     balanceOf: balanceNow,
   });
-  templateRoutes(http, { encryption, requireRegistry: requireReachableRegistry });
+  const registries = createRegistryClient({ clock, ...(parts.registries ?? parts.notificationParts.outside) });
+  templateRoutes(http, { encryption, registries, requireRegistry: requireReachableRegistry });
   marketRoutes(http, {
     offers,
     machinesRentedBy: async (userId) => new Set(await listMachineIdsOf(database.kysely, userId)),

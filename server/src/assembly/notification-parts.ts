@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { Outside } from "../base/pinned-request.ts";
 import type { Log } from "../base/log.ts";
 import type { Encryption } from "../base/encryption.ts";
 import type { Database } from "../db/connect.ts";
@@ -53,6 +54,8 @@ export function createNotificationParts(
   readonly ports: NotificationPorts;
   /** Puts a mail into the outbox; undefined when no mail server is set up. */
   readonly queueMail: QueueMail | undefined;
+  /** The way to servers that users choose. */
+  readonly outside: Outside;
 } {
   const { clock, random, encryption } = means;
   const callWebhook = createWebhookClient({ clock, resolve, isPrivateAllowed });
@@ -62,6 +65,7 @@ export function createNotificationParts(
     deliverer,
     deliveryLoops: [deliverLoop(deliverer), mailLoop({ ...means, mailer })],
     queueMail: mailer === undefined ? undefined : mailQueue(encryption),
+    outside: { resolve, isPrivateAllowed },
     ports: { random, encryption, callWebhook, isPrivateAllowed, recordAudit, resolveUserId },
   };
 }

@@ -25,6 +25,10 @@ export const DEFAULT_LIMITS: Limits = {
     "api.route.public_key": { perSecond: 5_000, burst: 20_000 },
     // All workers of a deployment may start at the same time, behind one address.
     "api.deployment.file": { perSecond: 200, burst: 2_000 },
+    // Each asks a server of the caller's choice, with several requests.
+    "api.template.fetch_tags": { perSecond: 2, burst: 10 },
+    "api.template.docker_tags": { perSecond: 2, burst: 10 },
+    "api.template.check_login": { perSecond: 2, burst: 10 },
     // A payment provider calls from few addresses for all its users, and comes back hours later when it is refused.
     "api.billing.webhook": { perSecond: 200, burst: 2_000 },
   },

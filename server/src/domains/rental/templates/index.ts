@@ -10,3 +10,4 @@ export { resolveNamedTemplate, resolveTemplateByHash, resolveTemplateById } from
 export { listTemplateNames } from "./store.ts";
 export { splitShellWords } from "./rules/shell-words.ts";
 export { encryptEarlierTemplates } from "./encryption-store.ts";
+export { createRegistryClient } from "./registry/client.ts";

@@ -4,6 +4,7 @@ import type { UserId } from "../../../base/ids.ts";
 import { MicroBatcher } from "../../../base/micro-batcher.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { libraryRoutes } from "./library/routes.ts";
+import { registryRoutes } from "./registry/routes.ts";
 import { TEXT_LENGTHS } from "./rules/content.ts";
 import { EXTRA_FILTERS_LENGTH_MAX } from "./rules/extra-filters.ts";
 import { isFields } from "./rules/fields.ts";
@@ -46,6 +47,7 @@ export function templateRoutes(scope: HttpScope, means: TemplateMeans): void {
   deleteRoute(scope, means);
   paramsRoute(scope);
   libraryRoutes(scope, means);
+  registryRoutes(scope, means.registries);
 }
 
 function searchRoute({ app, database }: HttpScope, { encryption }: TemplateMeans): void {

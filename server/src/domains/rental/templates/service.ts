@@ -10,6 +10,7 @@ import { TEMPLATE_COLUMNS, type Template } from "./columns.ts";
 import { HASH_ID, computeHashId, computePasswordMac } from "./rules/content-hash.ts";
 import { readChangedContent, readNewContent, readPassword, type TemplateContent } from "./rules/content.ts";
 import { isGiven, type Fields } from "./rules/fields.ts";
+import type { RegistryClient } from "./registry/client.ts";
 import type { LaunchTemplate } from "./rules/launch.ts";
 import { countTemplates, countVersions } from "./room-store.ts";
 import {
@@ -111,6 +112,7 @@ export type TemplateMeans = {
   readonly encryption: Encryption;
   /** Throws when the registry of the image that a field names is in a private network and no host allows it. */
   readonly requireRegistry: (db: Reader, named: { readonly image: string; readonly field: string }) => Promise<void>;
+  readonly registries: RegistryClient;
 };
 
 async function checkRegistries(

@@ -58,6 +58,8 @@ const PARAMETERS: FieldWords = {
   gpu_name: ["Models of GPUs with commas between them, `_` for a blank, or `all`", "RTX_4090,RTX_3090"],
   hosting_type: HOSTING,
   id: ["Id of the volume; it may stand in the body instead", 21],
+  image: ["Image, `[registry/]repository`; a tag in it is ignored", "pytorch/pytorch"],
+  server: ["Host of the registry; that of the image, or Docker Hub, without it", "ghcr.io"],
   inc_charges: [`${FLAG}: include charges for usage`, "true"],
   no_payouts: [`${FLAG}: leave payouts out`, "true"],
   only_payouts: [`${FLAG}: payouts only`, "true"],

@@ -239,6 +239,20 @@ export const RENTAL_OPERATIONS: OperationWords = {
     description:
       "Adds a public template of another account to the library. Own templates are always in it. 404 `no_such_template`, 400 `too_many`.",
   },
+  "api.template.fetch_tags": {
+    description:
+      "Asks the registry of an image for its tags, with a login if one is given; the login goes there and nowhere else. No tags is `success: false` with `error` `no_tags`. 400 `registry_error` when the registry does not answer or refuses, 400 `private_registry`, 400 `invalid_args`.",
+    request: { image: "ghcr.io/owner/app", username: "renter", token: "ghp_example" },
+  },
+  "api.template.docker_tags": {
+    description:
+      "Asks the registry of a public image for its tags. No tags is `success: false` with `error` `no_tags`. 400 `registry_error` when the registry does not answer or wants a login, 400 `private_registry`, 400 `invalid_args`.",
+  },
+  "api.template.check_login": {
+    description:
+      "Tries a login at a registry, Docker Hub without `server`, and returns the repositories that the registry names. 400 `auth_failed` when the registry refuses it or does not answer, 400 `private_registry`, 400 `invalid_args`.",
+    request: { server: "ghcr.io", username: "renter", token: "ghp_example" },
+  },
   "api.template.params": {
     description:
       "Returns the most characters that each text field of a template may have. Every template keeps to them; a longer text is refused with 400 `invalid_args`.",
@@ -322,7 +336,7 @@ export const RENTAL_OPERATIONS: OperationWords = {
   },
   "api.network_disk.mount": {
     description:
-      "Declares which own machines mount a network disk, and where; without `disk_id` a disk of `size` GB is made. 403 `not_authorized` for a disk of somebody else, 404 `no_such_machine`, 400 `invalid_args`.",
+      "Declares which own machines mount a network disk, and where; without `disk_id` a disk is made, of `size` GB or as large as the smallest disk of the machines. 403 `not_authorized` for a disk of somebody else, 404 `no_such_machine`, 400 `invalid_args`.",
     request: { machines: [12, 13], mount_point: "/mnt/pool", disk_id: 4 },
   },
 
