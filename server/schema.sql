@@ -1180,10 +1180,12 @@ create table gpu_samples (
   available_p10_nanos bigint,
   available_p50_nanos bigint,
   available_p90_nanos bigint,
+  unavailable_count double precision default 0 not null,
   constraint gpu_samples_pkey PRIMARY KEY (step_s, at, verified, hosting, gpu_name),
   constraint gpu_samples_available_count_check CHECK ((available_count >= (0)::double precision)),
   constraint gpu_samples_hosting_check CHECK ((hosting = ANY (ARRAY['secure_cloud'::text, 'community'::text, 'all'::text]))),
   constraint gpu_samples_rented_count_check CHECK ((rented_count >= (0)::double precision)),
+  constraint gpu_samples_unavailable_count_check CHECK ((unavailable_count >= (0)::double precision)),
   constraint gpu_samples_verified_check CHECK ((verified = ANY (ARRAY['yes'::text, 'no'::text, 'all'::text])))
 );
 

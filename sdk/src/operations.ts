@@ -1319,6 +1319,16 @@ export type GpuHistorySupplyDemand = {
   readonly rented_unverified: readonly number[];
   readonly avail_unverified: readonly number[];
   readonly total: readonly number[];
+  readonly available: readonly number[];
+  readonly unavail_verified: readonly number[];
+  readonly unavail_unverified: readonly number[];
+  readonly total_gpus: readonly number[];
+  readonly available_gpus: readonly number[];
+  readonly rented_verified_gpus: readonly number[];
+  readonly avail_verified_gpus: readonly number[];
+  readonly rented_unverified_gpus: readonly number[];
+  readonly avail_unverified_gpus: readonly number[];
+  readonly bucket_size: number;
 };
 
 export type GpuLocation = {
@@ -1328,6 +1338,7 @@ export type GpuLocation = {
   readonly country_code: string;
   readonly gpu_name: string;
   readonly rented: boolean;
+  readonly state: string;
   readonly verified: boolean;
   readonly datacenter: boolean;
   readonly num_gpus: number;
@@ -1354,6 +1365,14 @@ export type GpuSupply = {
   readonly avail_verified: number;
   readonly rented_unverified: number;
   readonly avail_unverified: number;
+  readonly unavailable: number;
+  readonly total_gpus: number;
+  readonly available_gpus: number;
+  readonly rented_verified_gpus: number;
+  readonly avail_verified_gpus: number;
+  readonly rented_unverified_gpus: number;
+  readonly avail_unverified_gpus: number;
+  readonly bucket_size: number;
   readonly usage: number;
   readonly usage_30d: number;
   readonly dlperf: number;

@@ -555,6 +555,7 @@ export type GpuSamplesTable = {
   available_p10_nanos: bigint | null;
   available_p50_nanos: bigint | null;
   available_p90_nanos: bigint | null;
+  unavailable_count: Generated<number>;
 };
 
 export type HostFaultsTable = {

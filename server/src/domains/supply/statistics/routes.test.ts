@@ -40,11 +40,11 @@ test("a census counts rented and available GPUs, and prices by percentiles, once
   assert.deepEqual(
     gpus.map((gpu: Record<string, unknown>) => [gpu["gpu_name"], gpu["total"], gpu["available"], gpu["usage"]]),
     [
-      ["H100 SXM", 1, 1, 0],
       ["RTX 4090", 6, 4, 33.33],
+      ["H100 SXM", 1, 1, 0],
     ],
   );
-  const [, both] = gpus;
+  const [both] = gpus;
   assert.deepEqual(
     [both.rented_verified, both.avail_verified, both.rented_unverified, both.avail_unverified],
     [2, 0, 0, 4],
@@ -52,7 +52,7 @@ test("a census counts rented and available GPUs, and prices by percentiles, once
   assert.deepEqual([both.price_p10, both.price_p25, both.price_median, both.price_p90], [0.2, 0.2, 0.4, 0.4]);
   assert.deepEqual([both.dlperf, both.dlperf_per_dollar, both.usage_30d], [100, 250, 33.33]);
   const verified = (await metrics(world, "current/", secret)).gpus;
-  assert.deepEqual([verified[1].total, verified[1].avail_unverified], [2, 0]);
+  assert.deepEqual([verified[0].total, verified[0].avail_unverified], [2, 0]);
   const centre = (await metrics(world, "current/?verified=all&hosting_type=secure_cloud", secret)).gpus;
   assert.deepEqual(
     centre.map((gpu: Record<string, unknown>) => [gpu["gpu_name"], gpu["total"]]),
@@ -62,10 +62,74 @@ test("a census counts rented and available GPUs, and prices by percentiles, once
   const { locations } = await metrics(world, "locations/", secret);
   const oslo = { latitude: 61, longitude: 9, city: "Oslo", country_code: "NO" };
   assert.deepEqual(locations, [
-    { ...oslo, gpu_name: "RTX 4090", rented: true, verified: true, datacenter: false, num_gpus: 2 },
-    { ...oslo, gpu_name: "RTX 4090", rented: false, verified: false, datacenter: true, num_gpus: 4 },
-    { ...oslo, gpu_name: "H100 SXM", rented: false, verified: true, datacenter: false, num_gpus: 1 },
+    { ...oslo, gpu_name: "RTX 4090", rented: true, state: "rented", verified: true, datacenter: false, num_gpus: 2 },
+    {
+      ...oslo,
+      gpu_name: "RTX 4090",
+      rented: false,
+      state: "available",
+      verified: false,
+      datacenter: true,
+      num_gpus: 4,
+    },
+    {
+      ...oslo,
+      gpu_name: "H100 SXM",
+      rented: false,
+      state: "available",
+      verified: true,
+      datacenter: false,
+      num_gpus: 1,
+    },
   ]);
+});
+
+test("listed GPUs that nobody can rent now are counted apart, and never as supply", async (t) => {
+  const world = await testApp(t);
+  const owner = await world.caller();
+  const { secret } = owner;
+  const [host, other, unlisted] = [
+    await world.host({ gpus: 4, owner }),
+    await world.host({ gpus: 2, gpuName: "H100 SXM" }),
+    await world.host({ gpus: 8, gpuName: "H100 SXM" }),
+  ];
+  const { pool } = world.env;
+  await pool.query("update devices set is_healthy = false where machine_id = $1 and position = 0", [host.machineId]);
+  await pool.query("update machines set is_connected = false where id = any ($1)", [
+    [other.machineId, unlisted.machineId],
+  ]);
+  await pool.query("update machines set is_listed = false where id = $1", [unlisted.machineId]);
+  await world.runLoop("sample-market");
+  const { gpus } = await metrics(world, "current/?verified=all", secret);
+  assert.deepEqual(
+    gpus.map((gpu: Record<string, unknown>) => [gpu["gpu_name"], gpu["total"], gpu["available"], gpu["unavailable"]]),
+    [
+      ["RTX 4090", 3, 3, 1],
+      ["H100 SXM", 0, 0, 2],
+    ],
+  );
+  assert.deepEqual([gpus[0].total_gpus, gpus[0].avail_verified_gpus, gpus[0].bucket_size], [3, 3, 1]);
+  assert.deepEqual([gpus[1].usage, gpus[1].usage_30d, gpus[1].price_median], [0, 0, null]);
+  world.clock.jump(60 * MINUTES_MS);
+  assert.deepEqual(await world.runLoop("keep-market-samples"), { rolled: 1, forgotten: 0 });
+  const history = (await metrics(world, "history/?gpu_name=H100_SXM,RTX_4090&step=3600", secret)).gpus;
+  const { supply_demand: counts } = history["H100 SXM"];
+  assert.deepEqual([counts.total, counts.unavail_verified, counts.unavail_unverified], [[0], [2], [0]]);
+  assert.deepEqual(history["RTX 4090"].supply_demand.available_gpus, [3]);
+  const { locations } = await metrics(world, "locations/", secret);
+  assert.deepEqual(
+    locations.map((row: Record<string, unknown>) => [row["gpu_name"], row["state"], row["rented"], row["num_gpus"]]),
+    [
+      ["RTX 4090", "available", false, 3],
+      ["RTX 4090", "unavailable", false, 1],
+      ["H100 SXM", "unavailable", false, 2],
+    ],
+  );
+  const { body } = await world.call({ url: "/api/v0/gpu_prices/" });
+  assert.deepEqual(
+    body.gpus.map((gpu: Record<string, unknown>) => gpu["gpu_name"]),
+    ["RTX 4090"],
+  );
 });
 
 test("history is told by censuses, then by hours and days that hold their means, and does not grow for ever", async (t) => {

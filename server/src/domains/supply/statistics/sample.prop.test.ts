@@ -31,6 +31,8 @@ const machines = fc.array(
   fc.record({
     gpuName: fc.constantFrom("RTX 4090", "H100 SXM"),
     usableCount: fc.integer({ min: 0, max: 8 }),
+    faultyCount: fc.integer({ min: 0, max: 2 }),
+    isResting: fc.boolean(),
     rentedCount: fc.integer({ min: 0, max: 8 }),
     isVerified: fc.boolean(),
     hostingType: fc.constantFrom(0, 1),
@@ -44,6 +46,7 @@ function counted(given: readonly (typeof machines extends fc.Arbitrary<(infer M)
   const described = given.map((machine, index) => ({
     ...machine,
     id: asId<MachineId>(index + 1),
+    presentCount: machine.usableCount + machine.faultyCount,
     dlperf: 100,
     tflops: 80,
     isConnected: true,
@@ -54,7 +57,10 @@ function counted(given: readonly (typeof machines extends fc.Arbitrary<(infer M)
   const rented = described.flatMap(({ id, rentedCount: count }) =>
     count === 0 ? [] : [{ machineId: id, priceNanosPerDeviceHour: nanos(7n), count }],
   );
-  return countGpus(described, rented, (machine) => machine.isListed);
+  return countGpus(described, rented, (machine) => {
+    if (!machine.isListed) return "unlisted";
+    return described.find(({ id }) => id === machine.id)?.isResting === true ? "closed" : "open";
+  });
 }
 
 test("every GPU is counted once in each scope that it belongs to, and the scopes add up", () => {
@@ -65,9 +71,11 @@ test("every GPU is counted once in each scope that it belongs to, and the scopes
         const of = (verified: string, hosting: string) => {
           const found = samples.filter((s) => s.gpuName === name && s.verified === verified && s.hosting === hosting);
           assert.ok(found.length <= 1);
-          return [found[0]?.rentedCount ?? 0, found[0]?.availableCount ?? 0] as const;
+          return ["rentedCount", "availableCount", "unavailableCount"].map((field) =>
+            Number(Reflect.get(found[0] ?? {}, field) ?? 0),
+          );
         };
-        const add = (a: readonly [number, number], b: readonly [number, number]) => [a[0] + b[0], a[1] + b[1]];
+        const add = (a: readonly number[], b: readonly number[]) => a.map((count, index) => count + (b[index] ?? 0));
         for (const hosting of ["all", "secure_cloud", "community"]) {
           assert.deepEqual(of("all", hosting), add(of("yes", hosting), of("no", hosting)));
         }
@@ -77,11 +85,15 @@ test("every GPU is counted once in each scope that it belongs to, and the scopes
         const own = given.filter(({ gpuName }) => gpuName === name);
         const rented = own.reduce((sum, { rentedCount }) => sum + rentedCount, 0);
         const free = own.reduce(
-          (sum, { isListed, usableCount, rentedCount }) =>
-            sum + (isListed ? Math.max(0, usableCount - rentedCount) : 0),
+          (sum, { isListed, isResting, usableCount, rentedCount }) =>
+            sum + (isListed && !isResting ? Math.max(0, usableCount - rentedCount) : 0),
           0,
         );
-        assert.deepEqual(of("all", "all"), [rented, free]);
+        const closed = own.reduce((sum, { isListed, isResting, usableCount, faultyCount, rentedCount }) => {
+          const taken = isResting ? rentedCount : Math.max(rentedCount, usableCount);
+          return sum + (isListed ? Math.max(0, usableCount + faultyCount - taken) : 0);
+        }, 0);
+        assert.deepEqual(of("all", "all"), [rented, free, closed]);
       }
     }),
   );
@@ -92,6 +104,8 @@ test("names and figures that a host invents neither grow the census without end 
     {
       gpuName: "RTX 4090",
       usableCount: 8,
+      faultyCount: 0,
+      isResting: false,
       rentedCount: 0,
       isVerified: true,
       hostingType: 0,
@@ -105,8 +119,10 @@ test("names and figures that a host invents neither grow the census without end 
     machine: { ...model.machine, gpuName: `RTX ${index}`, isVerified: false },
     availableCount: 1000,
   }));
-  const liar = { ...model, machine: { ...model.machine, dlperf: 1e6, tflops: 1e6 }, availableCount: 7 };
-  const samples = sampleMarket([...invented, liar, model]);
+  const lies = { ...model.machine, dlperf: 1e6, tflops: 1e6 };
+  const liar = { ...model, machine: lies, availableCount: 7 };
+  const offline = { ...model, machine: lies, availableCount: 0, unavailableCount: 1000 };
+  const samples = sampleMarket([...invented, liar, offline, model]);
   assert.ok(new Set(samples.map(({ gpuName }) => gpuName)).size <= 300);
   const { dlperf, tflops } =
     samples.find(({ gpuName, verified }) => gpuName === "RTX 4090" && verified === "yes") ?? {};
@@ -118,7 +134,11 @@ test("places hold every GPU once, without a point where the country is not known
     fc.property(machines, (given) => {
       const all = counted(given);
       const places = placesOf(all);
-      const total = all.reduce((sum, { rentedCount, availableCount }) => sum + rentedCount + availableCount, 0);
+      const total = all.reduce(
+        (sum, { rentedCount, availableCount, unavailableCount }) =>
+          sum + rentedCount + availableCount + unavailableCount,
+        0,
+      );
       assert.equal(
         places.reduce((sum, { num_gpus: count }) => sum + count, 0),
         total,

@@ -34,6 +34,15 @@ const needsMachine = {
   ),
 };
 
+const GpuCounts = {
+  total_gpus: Type.Integer(),
+  available_gpus: Type.Integer(),
+  rented_verified_gpus: Type.Integer(),
+  avail_verified_gpus: Type.Integer(),
+  rented_unverified_gpus: Type.Integer(),
+  avail_unverified_gpus: Type.Integer(),
+};
+
 const GpuNow = model("GpuSupply", {
   gpu_name: Type.String(),
   total: Type.Integer({ description: "GPUs that are rented or available" }),
@@ -42,6 +51,9 @@ const GpuNow = model("GpuSupply", {
   avail_verified: Type.Integer(),
   rented_unverified: Type.Integer(),
   avail_unverified: Type.Integer(),
+  unavailable: Type.Integer(),
+  ...GpuCounts,
+  bucket_size: Type.Integer(),
   usage: Type.Number({ description: "Percent of the GPUs that is rented now" }),
   usage_30d: Type.Number(),
   dlperf: Type.Number(),
@@ -68,6 +80,16 @@ const GpuHistory = model("GpuHistory", {
     rented_unverified: Counts,
     avail_unverified: Counts,
     total: Counts,
+    available: Counts,
+    unavail_verified: Counts,
+    unavail_unverified: Counts,
+    total_gpus: Counts,
+    available_gpus: Counts,
+    rented_verified_gpus: Counts,
+    avail_verified_gpus: Counts,
+    rented_unverified_gpus: Counts,
+    avail_unverified_gpus: Counts,
+    bucket_size: Type.Integer(),
   }),
   pricing: Type.Object({
     timestamps: Times,
@@ -95,6 +117,7 @@ const Place = model("GpuLocation", {
   country_code: Type.String(),
   gpu_name: Type.String(),
   rented: Type.Boolean(),
+  state: Type.String(),
   verified: Type.Boolean(),
   datacenter: Type.Boolean(),
   num_gpus: Type.Integer(),

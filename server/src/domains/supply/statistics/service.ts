@@ -42,13 +42,14 @@ const NAMES_MAX = 100;
 const NAMES_DEFAULT = ["RTX 5090", "RTX 4090", "RTX 3090"];
 
 /**
- * Counts the market and stores the samples, once for each five minutes over all servers. A market without a GPU is no
- * census: after a start the hosts have not reconnected yet, and the next run will find them.
+ * Counts the market and stores the samples, once for each five minutes over all servers. A market without a
+ * GPU to rent or rented is no census: after a start the hosts have not reconnected yet, and the next run will find them.
  */
 export async function takeSample(tx: Tx): Promise<number> {
   const span = spanOf(tx.now, CENSUS_SECONDS);
   const counted = await countMarket(tx.db, tx.now);
-  if (counted.length === 0 || !(await claimSpan(tx, span))) return 0;
+  const hasSupply = counted.some((one) => one.rentedCount + one.availableCount > 0);
+  if (!hasSupply || !(await claimSpan(tx, span))) return 0;
   const samples = sampleMarket(counted);
   await insertSamples(tx, span, samples);
   return samples.length;
@@ -56,7 +57,10 @@ export async function takeSample(tx: Tx): Promise<number> {
 
 async function countMarket(db: Reader, now: Date): Promise<readonly Counted[]> {
   const [machines, rented] = [await listGpuMachines(db), await listRentedDevices(db)];
-  return countGpus(machines, rented, (machine) => isOpen(machine, now));
+  return countGpus(machines, rented, (machine) => {
+    if (isOpen(machine, now)) return "open";
+    return machine.isListed && now < machine.offerEndAt ? "closed" : "unlisted";
+  });
 }
 
 /** Rolls censuses up to hours and hours to days, and deletes old samples. */

@@ -26,6 +26,7 @@ export async function insertSamples(tx: Tx, { stepSeconds, at }: Span, samples: 
       hosting: sample.hosting,
       rented_count: sample.rentedCount,
       available_count: sample.availableCount,
+      unavailable_count: sample.unavailableCount,
       dlperf: sample.dlperf,
       tflops: sample.tflops,
       price_p10_nanos: sample.prices.p10 ?? null,
@@ -86,10 +87,10 @@ export async function rollUp(tx: Tx, { stepSeconds, at }: Span, fromSeconds: num
   const means = sql.join(PRICES.map((name) => sql`avg(${sql.ref(name)})::bigint`));
   await sql`
     insert into gpu_samples
-      (step_s, at, gpu_name, verified, hosting, rented_count, available_count, dlperf, tflops,
+      (step_s, at, gpu_name, verified, hosting, rented_count, available_count, unavailable_count, dlperf, tflops,
        ${sql.join(PRICES.map((name) => sql.ref(name)))})
     select ${stepSeconds}::integer, ${at}::timestamptz, gpu_name, verified, hosting,
-      sum(rented_count) / censuses.count, sum(available_count) / censuses.count, avg(dlperf), avg(tflops), ${means}
+      sum(rented_count) / censuses.count, sum(available_count) / censuses.count, sum(unavailable_count) / censuses.count, avg(dlperf), avg(tflops), ${means}
     from gpu_samples cross join (select count(*) as count from gpu_sample_runs where ${within}) as censuses
     where ${within}
     group by gpu_name, verified, hosting, censuses.count
@@ -138,6 +139,7 @@ export type StoredSample = {
   readonly verified: Sample["verified"];
   readonly rentedCount: number;
   readonly availableCount: number;
+  readonly unavailableCount: number;
   readonly dlperf: number;
   readonly tflops: number;
 } & Readonly<Record<(typeof PRICES)[number], bigint | null>>;
@@ -151,6 +153,7 @@ export async function listSamples(db: Reader, at: Date, hosting: Sample["hosting
       "verified",
       "rented_count as rentedCount",
       "available_count as availableCount",
+      "unavailable_count as unavailableCount",
       "dlperf",
       "tflops",
       ...PRICES,
@@ -187,7 +190,7 @@ export async function listUsage(
     select gpu_name, sum(rented_count * step_s) / sum((rented_count + available_count) * step_s) as usage
     from span join gpu_samples using (step_s, at)
     where verified = ${verified} and hosting = ${hosting}
-    group by gpu_name
+    group by gpu_name having sum(rented_count + available_count) > 0
   `.execute(db);
   return new Map(rows.map((row) => [row.gpu_name, row.usage]));
 }
@@ -214,6 +217,7 @@ export type HistoryRow = {
   readonly place: number;
   readonly rentedCount: number;
   readonly availableCount: number;
+  readonly unavailableCount: number;
   readonly dlperf: number;
   readonly tflops: number;
   readonly rentedP10: bigint | null;
@@ -241,7 +245,8 @@ export async function listHistory(
     with span as (${spansIn(stretches, start, stepSeconds)}),
     step as (select place, sum(step_s) as seconds from span group by place)
     select gpu_name as "gpuName", verified, place, sum(rented_count * step_s) / step.seconds as "rentedCount",
-      sum(available_count * step_s) / step.seconds as "availableCount", avg(dlperf) as dlperf, avg(tflops) as tflops,
+      sum(available_count * step_s) / step.seconds as "availableCount",
+      sum(unavailable_count * step_s) / step.seconds as "unavailableCount", avg(dlperf) as dlperf, avg(tflops) as tflops,
       avg(rented_p10_nanos)::bigint as "rentedP10", avg(rented_p50_nanos)::bigint as "rentedP50",
       avg(rented_p90_nanos)::bigint as "rentedP90", avg(available_p10_nanos)::bigint as "availableP10",
       avg(available_p50_nanos)::bigint as "availableP50", avg(available_p90_nanos)::bigint as "availableP90"

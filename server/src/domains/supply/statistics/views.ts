@@ -14,21 +14,27 @@ const perDollar = (value: number, price: bigint | null | undefined) =>
 /** One row of the present market for each kind of GPU in the scope. */
 export function gpuNow(samples: readonly StoredSample[], verified: Verified, usage: ReadonlyMap<string, number>) {
   const byName = Map.groupBy(samples, ({ gpuName }) => gpuName);
-  return [...byName].flatMap(([name, scopes]) => {
+  const rows = [...byName].flatMap(([name, scopes]) => {
     const of = (scope: Verified) => scopes.find((sample) => sample.verified === scope);
     const chosen = of(verified);
     if (chosen === undefined) return [];
     const [yes, no] = [verified === "no" ? undefined : of("yes"), verified === "yes" ? undefined : of("no")];
     const total = chosen.rentedCount + chosen.availableCount;
+    const counts = {
+      total: Math.round(total),
+      available: Math.round(chosen.availableCount),
+      rented_verified: Math.round(yes?.rentedCount ?? 0),
+      avail_verified: Math.round(yes?.availableCount ?? 0),
+      rented_unverified: Math.round(no?.rentedCount ?? 0),
+      avail_unverified: Math.round(no?.availableCount ?? 0),
+    };
     return [
       {
         gpu_name: name,
-        total: Math.round(total),
-        available: Math.round(chosen.availableCount),
-        rented_verified: Math.round(yes?.rentedCount ?? 0),
-        avail_verified: Math.round(yes?.availableCount ?? 0),
-        rented_unverified: Math.round(no?.rentedCount ?? 0),
-        avail_unverified: Math.round(no?.availableCount ?? 0),
+        ...counts,
+        unavailable: Math.round(chosen.unavailableCount),
+        ...inGpus(counts),
+        bucket_size: BUCKET_SIZE,
         usage: rounded(total === 0 ? 0 : (chosen.rentedCount / total) * 100),
         usage_30d: rounded((usage.get(name) ?? 0) * 100),
         dlperf: rounded(chosen.dlperf),
@@ -43,6 +49,26 @@ export function gpuNow(samples: readonly StoredSample[], verified: Verified, usa
       },
     ];
   });
+  return rows.toSorted((a, b) => b.total - a.total);
+}
+
+/** GPUs that one unit of the counts stands for: every GPU is counted by itself. */
+const BUCKET_SIZE = 1;
+
+type Counts<Value> = Readonly<
+  Record<"total" | "available" | "rented_verified" | "avail_verified" | "rented_unverified" | "avail_unverified", Value>
+>;
+
+/** The counts under the names that published clients have for numbers of GPUs. */
+function inGpus<Value>(counts: Counts<Value>) {
+  return {
+    total_gpus: counts.total,
+    available_gpus: counts.available,
+    rented_verified_gpus: counts.rented_verified,
+    avail_verified_gpus: counts.avail_verified,
+    rented_unverified_gpus: counts.rented_unverified,
+    avail_unverified_gpus: counts.avail_unverified,
+  };
 }
 
 type HistoryFrame = {
@@ -61,23 +87,31 @@ export function historyOf(rows: readonly HistoryRow[], { names, places, range, v
     names.map((name) => {
       const scopes = new Map((byName.get(name) ?? []).map((row) => [`${row.verified} ${row.place}`, row]));
       const line = (scope: Verified) => places.map((place) => scopes.get(`${scope} ${place}`));
-      const counts = (scope: Verified, field: "rentedCount" | "availableCount") => {
+      const counts = (scope: Verified, field: "rentedCount" | "availableCount" | "unavailableCount") => {
         const isWanted = verified === "all" || verified === scope;
         return line(scope).map((row) => (isWanted ? Math.round(row?.[field] ?? 0) : 0));
       };
       const chosen = line(verified);
       type Price = "rentedP10" | "rentedP50" | "rentedP90" | "availableP10" | "availableP50" | "availableP90";
+      const gpus = {
+        rented_verified: counts("yes", "rentedCount"),
+        avail_verified: counts("yes", "availableCount"),
+        rented_unverified: counts("no", "rentedCount"),
+        avail_unverified: counts("no", "availableCount"),
+        total: chosen.map((row) => Math.round((row?.rentedCount ?? 0) + (row?.availableCount ?? 0))),
+        available: chosen.map((row) => Math.round(row?.availableCount ?? 0)),
+      };
       const prices = (field: Price) => chosen.map((row) => dollars(row?.[field]));
       return [
         name,
         {
           supply_demand: {
             timestamps,
-            rented_verified: counts("yes", "rentedCount"),
-            avail_verified: counts("yes", "availableCount"),
-            rented_unverified: counts("no", "rentedCount"),
-            avail_unverified: counts("no", "availableCount"),
-            total: chosen.map((row) => Math.round((row?.rentedCount ?? 0) + (row?.availableCount ?? 0))),
+            ...gpus,
+            unavail_verified: counts("yes", "unavailableCount"),
+            unavail_unverified: counts("no", "unavailableCount"),
+            ...inGpus(gpus),
+            bucket_size: BUCKET_SIZE,
           },
           pricing: {
             timestamps,
@@ -116,7 +150,8 @@ export function priceNow(samples: readonly StoredSample[], earlier: readonly Sto
     p10: dollars(sample?.available_p10_nanos),
     p90: dollars(sample?.available_p90_nanos),
   });
-  return all(samples).map((sample) => ({
+  const known = all(samples).filter((sample) => sample.rentedCount + sample.availableCount > 0);
+  return known.map((sample) => ({
     gpu_name: sample.gpuName,
     now: figures(sample),
     day_ago: figures(before.get(sample.gpuName)),

@@ -70,7 +70,7 @@ export const HARDWARE_FIELDS: FieldWords = {
   vram_costperhour: ["Dollars an hour per GB of GPU memory", 0.0143],
 
   "GpuLocation.num_gpus": ["GPUs of this model at this place", 8],
-  "GpuLocation.rented": ["True for GPUs that are rented, false for available ones", true],
+  "GpuLocation.rented": ["True for GPUs that are rented, false for all others", true],
   "GpuType.canonical_name": ["Model of the GPU, with blanks", "RTX 4090"],
   "GpuType.gpu_ram_mb": ["Memory of the GPU, in MB", 24564],
   "Machine.cuda_max_good": ["Highest version of CUDA that the driver supports", 12.8],

@@ -10,6 +10,9 @@ export type GpuMachine = {
   /** Deep-learning score per GPU. */
   readonly dlperf: number;
   readonly tflops: number;
+  /** GPUs that are in the machine. */
+  readonly presentCount: number;
+  /** GPUs that are in the machine and healthy. */
   readonly usableCount: number;
   readonly isVerified: boolean;
   readonly hostingType: number;
@@ -26,6 +29,7 @@ type GpuMachineRow = {
   readonly gpu_name: string;
   readonly dlperf: number;
   readonly tflops: number;
+  readonly present_count: number;
   readonly usable_count: number;
   readonly is_verified: boolean;
   readonly hosting_type: number;
@@ -41,12 +45,13 @@ type GpuMachineRow = {
 export async function listGpuMachines(db: Reader): Promise<readonly GpuMachine[]> {
   const { rows } = await sql<GpuMachineRow>`
     select id, gpu.facts ->> 'name' as gpu_name, (gpu.facts -> 'dlperf')::double precision as dlperf,
-      (gpu.facts -> 'tflops')::double precision as tflops, usable_count, verification = 'verified' as is_verified,
+      (gpu.facts -> 'tflops')::double precision as tflops, present_count, usable_count, verification = 'verified' as is_verified,
       hosting_type, machines.facts ->> 'geolocation' as geolocation, is_listed, is_connected, rests_until_at,
       offer_end_at, price_device_nanos_per_hour
     from machines
     cross join lateral (
       select (array_agg(facts order by is_present desc, position))[1] as facts,
+        count(*) filter (where is_present)::integer as present_count,
         count(*) filter (where is_present and is_healthy)::integer as usable_count
       from devices where machine_id = machines.id and kind = 'gpu'
     ) as gpu
@@ -58,6 +63,7 @@ export async function listGpuMachines(db: Reader): Promise<readonly GpuMachine[]
     gpuName: row.gpu_name,
     dlperf: row.dlperf,
     tflops: row.tflops,
+    presentCount: row.present_count,
     usableCount: row.usable_count,
     isVerified: row.is_verified,
     hostingType: row.hosting_type,

@@ -8,28 +8,30 @@ export type Place = {
   readonly country_code: string;
   readonly gpu_name: string;
   readonly rented: boolean;
+  readonly state: "rented" | "available" | "unavailable";
   readonly verified: boolean;
   readonly datacenter: boolean;
   readonly num_gpus: number;
 };
 
 /**
- * Locations of the GPUs: one row for all GPUs of one kind in one place, rented or not. No row tells single machines
+ * Locations of the GPUs: one row for all GPUs of one kind in one place and state. No row tells single machines
  * apart.
  */
 export function placesOf(counted: readonly Counted[]): readonly Place[] {
   const places = new Map<string, Place>();
-  for (const { machine, rentedCount, availableCount } of counted) {
-    for (const [rented, count] of [
-      [true, rentedCount],
-      [false, availableCount],
+  for (const { machine, rentedCount, availableCount, unavailableCount } of counted) {
+    for (const [state, count] of [
+      ["rented", rentedCount],
+      ["available", availableCount],
+      ["unavailable", unavailableCount],
     ] as const) {
       if (count === 0) continue;
       const place = placeOf(machine.geolocation);
       const { gpuName, isVerified, hostingType } = machine;
-      const key = JSON.stringify([place.city, place.country_code, gpuName, rented, isVerified, hostingType]);
+      const key = JSON.stringify([place.city, place.country_code, gpuName, state, isVerified, hostingType]);
       const known = places.get(key)?.num_gpus ?? 0;
-      const group = { rented, verified: isVerified, datacenter: hostingType === 1 };
+      const group = { rented: state === "rented", state, verified: isVerified, datacenter: hostingType === 1 };
       places.set(key, { ...place, gpu_name: gpuName, ...group, num_gpus: known + count });
     }
   }

@@ -13,6 +13,8 @@ export type Sample = {
   readonly hosting: Hosting;
   readonly rentedCount: number;
   readonly availableCount: number;
+  /** GPUs that are listed, and neither rented nor available: their machine is offline or rests, or they are faulty. */
+  readonly unavailableCount: number;
   /** Medians over the GPUs: hosts declare these values, and one false value could move a mean by any amount. */
   readonly dlperf: number;
   readonly tflops: number;
@@ -35,13 +37,17 @@ export type Counted = {
   readonly rented: readonly Priced[];
   readonly rentedCount: number;
   readonly availableCount: number;
+  readonly unavailableCount: number;
 };
 
-/** Compares the machines with their rented devices. GPUs that nobody can rent and nobody rents are not counted. */
+/** How the market treats a machine now. */
+export type Standing = "open" | "closed" | "unlisted";
+
+/** Compares the machines with their rented devices. GPUs that are neither rented nor listed are not counted. */
 export function countGpus(
   machines: readonly GpuMachine[],
   rented: readonly RentedDevices[],
-  isOpen: (machine: GpuMachine) => boolean,
+  standingOf: (machine: GpuMachine) => Standing,
 ): readonly Counted[] {
   const rentedOf = Map.groupBy(rented, ({ machineId }) => machineId);
   return machines.flatMap((machine) => {
@@ -50,8 +56,12 @@ export function countGpus(
       count: one.count,
     }));
     const rentedCount = sum(prices);
-    const availableCount = isOpen(machine) ? Math.max(0, machine.usableCount - rentedCount) : 0;
-    return rentedCount + availableCount === 0 ? [] : [{ machine, rented: prices, rentedCount, availableCount }];
+    const standing = standingOf(machine);
+    const availableCount = standing === "open" ? Math.max(0, machine.usableCount - rentedCount) : 0;
+    const takenCount = rentedCount + availableCount;
+    const unavailableCount = standing === "unlisted" ? 0 : Math.max(0, machine.presentCount - takenCount);
+    if (takenCount + unavailableCount === 0) return [];
+    return [{ machine, rented: prices, rentedCount, availableCount, unavailableCount }];
   });
 }
 
@@ -99,13 +109,15 @@ function figuresOf(members: readonly Counted[]) {
     price: BigInt(machine.priceDeviceNanosPerHour),
     count: availableCount,
   }));
+  // GPUs that are only listed cost their host nothing: they count where there are no others.
+  const hasSupply = members.some((one) => one.rentedCount + one.availableCount > 0);
+  const sizeOf = (one: Counted) => (hasSupply ? one.rentedCount + one.availableCount : one.unavailableCount);
   const median = (value: (machine: GpuMachine) => number) =>
-    quantilesOf(members.map((one) => ({ value: value(one.machine), count: one.rentedCount + one.availableCount })))(
-      50,
-    ) ?? 0;
+    quantilesOf(members.map((one) => ({ value: value(one.machine), count: sizeOf(one) })))(50) ?? 0;
   return {
     rentedCount: sum(rented),
     availableCount: sum(available),
+    unavailableCount: members.reduce((total, one) => total + one.unavailableCount, 0),
     dlperf: median(({ dlperf }) => dlperf),
     tflops: median(({ tflops }) => tflops),
     prices: percentilesOf([...rented, ...available]),
