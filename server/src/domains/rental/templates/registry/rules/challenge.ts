@@ -1,4 +1,7 @@
-/** What a registry asks for in its header `WWW-Authenticate` (RFC 9110, and the token protocol of the registry API). */
+/**
+ * The authorization that a registry asks for in its header `WWW-Authenticate` (RFC 9110, and the token protocol of
+ * registries).
+ */
 export type Challenge =
   | { readonly kind: "basic" }
   | { readonly kind: "bearer"; readonly realm: string; readonly service: string; readonly scope: string };
