@@ -49,6 +49,10 @@ export const GpuFacts = Type.Object({
   dlperf: Type.Number({ minimum: 0, maximum: 1_000_000 }),
   pci_lanes: Type.Integer({ minimum: 0, maximum: 1024 }),
   nvlink_gb_per_s: Type.Number({ minimum: 0 }),
+  /** The highest temperature at which it may work, in °C; absent where its driver does not tell. */
+  max_temp_c: Type.Optional(Type.Number({ minimum: 0 })),
+  /** True when a display is in use on it; absent where its driver does not tell. */
+  is_display_active: Type.Optional(Type.Boolean()),
   /** Declared by the operator for development: no such device was found on the host. */
   is_declared: Type.Boolean(),
 });

@@ -6,10 +6,10 @@ import { describe, it } from "node:test";
 import { declaredGpus, parseDeclaredGpus } from "./declared-gpus.ts";
 import { systemClock } from "../base/clock.ts";
 import { parseCpuInfo, parseOsVersion, takeInventory, usableMemory } from "./inventory.ts";
-import { parseCudaVersion, parseGpuQuery, parseNvlinks } from "./nvidia-smi.ts";
+import { parseCudaVersion, parseGpuQuery, parseMaxTemperatures, parseNvlinks } from "./nvidia-smi.ts";
 
-const TWO_GPUS = `GPU-11111111-2222-3333-4444-555555555555, 0, NVIDIA H200, 143771, 9.0, 700.00, 16, 5, 570.124.06
-GPU-66666666-7777-8888-9999-000000000000, 1, NVIDIA GeForce RTX 4090, 24564, 8.9, [N/A], 16, 4, 570.124.06
+const TWO_GPUS = `GPU-11111111-2222-3333-4444-555555555555, 0, NVIDIA H200, 143771, 9.0, 700.00, 16, 5, 570.124.06, Disabled
+GPU-66666666-7777-8888-9999-000000000000, 1, NVIDIA GeForce RTX 4090, 24564, 8.9, [N/A], 16, 4, 570.124.06, Enabled
 `;
 
 describe("the inventory", () => {
@@ -24,6 +24,51 @@ describe("the inventory", () => {
       ],
     );
     assert.equal(gpus[0]?.memoryGbPerS, 4800);
+  });
+
+  it("says where a display is in use, and is silent where the tool does not tell", () => {
+    assert.deepEqual(
+      parseGpuQuery(TWO_GPUS).gpus.map((gpu) => gpu.isDisplayActive),
+      [false, true],
+    );
+    const [silent] = parseGpuQuery(TWO_GPUS.replace("Disabled", "[N/A]")).gpus;
+    assert.ok(silent !== undefined && !("isDisplayActive" in silent));
+  });
+
+  it("reads the highest working temperature of each GPU, and none of a board that tells only its distance", () => {
+    const text = `
+==============NVSMI LOG==============
+
+Timestamp                                 : Mon Nov 23 10:00:00 2026
+Driver Version                            : 570.124.06
+CUDA Version                              : 12.8
+
+Attached GPUs                             : 3
+GPU 00000000:01:00.0
+    Temperature
+        GPU Current Temp                  : 41 C
+        GPU T.Limit Temp                  : N/A
+        GPU Shutdown Temp                 : 98 C
+        GPU Slowdown Temp                 : 95 C
+        GPU Max Operating Temp            : 93 C
+        GPU Target Temperature            : 83 C
+GPU 00000000:41:00.0
+    Temperature
+        GPU Current Temp                  : 30 C
+        GPU T.Limit Temp                  : 57 C
+        GPU Max Operating T.Limit Temp    : 0 C
+GPU 00000000:81:00.0
+    Temperature
+        GPU Max Operating Temp            : 90 C
+`;
+    assert.deepEqual(
+      [...parseMaxTemperatures(text)],
+      [
+        [0, 93],
+        [2, 90],
+      ],
+    );
+    assert.deepEqual([...parseMaxTemperatures("No devices were found\n")], []);
   });
 
   it("text without GPUs gives none", () => {

@@ -6,7 +6,14 @@ import { declaredGpus, type DeclaredModel } from "./declared-gpus.ts";
 import type { Clock } from "../base/clock.ts";
 import { readDisk } from "./disk-facts.ts";
 import { linkMbps } from "./network-facts.ts";
-import { GPU_QUERY, parseCudaVersion, parseGpuQuery, parseNvlinks, type NvidiaGpus } from "./nvidia-smi.ts";
+import {
+  GPU_QUERY,
+  parseCudaVersion,
+  parseGpuQuery,
+  parseMaxTemperatures,
+  parseNvlinks,
+  type NvidiaGpus,
+} from "./nvidia-smi.ts";
 import type { PortRange } from "../instances/ports.ts";
 
 export type Inventory = { readonly machine: MachineFacts; readonly gpus: readonly GpuFacts[] };
@@ -122,7 +129,12 @@ async function askNvidia(): Promise<NvidiaGpus & { cuda: number }> {
   const found = parseGpuQuery(query);
   if (found.gpus.length === 0) return NO_GPUS;
   const links = parseNvlinks((await run("nvidia-smi", ["nvlink", "--status"])) ?? "");
-  const gpus = found.gpus.map((gpu) => ({ ...gpu, nvlinkGbPerS: links.get(gpu.uuid) ?? 0 }));
+  const temperatures = parseMaxTemperatures((await run("nvidia-smi", ["-q", "-d", "TEMPERATURE"])) ?? "");
+  const gpus = found.gpus.map((gpu) => {
+    const maxTempC = temperatures.get(gpu.index);
+    const measured = { ...gpu, nvlinkGbPerS: links.get(gpu.uuid) ?? 0 };
+    return maxTempC === undefined ? measured : { ...measured, maxTempC };
+  });
   return { ...found, gpus, cuda: parseCudaVersion((await run("nvidia-smi", [])) ?? "") };
 }
 

@@ -4,7 +4,7 @@ import { canonicalGpuName } from "./gpu-names.ts";
 
 /** Fields in the order in which `parseGpuQuery` reads them. */
 export const GPU_QUERY =
-  "uuid,index,name,memory.total,compute_cap,power.max_limit,pcie.link.width.max,pcie.link.gen.max,driver_version";
+  "uuid,index,name,memory.total,compute_cap,power.max_limit,pcie.link.width.max,pcie.link.gen.max,driver_version,display_active";
 
 export type NvidiaGpus = {
   readonly gpus: readonly GpuFacts[];
@@ -22,7 +22,7 @@ export function parseGpuQuery(text: string): NvidiaGpus {
   let pciGen = 0;
   for (const line of text.split("\n")) {
     const fields = line.split(",").map((field) => field.trim());
-    const [uuid, index, printed, memory, capability, power, lanes, gen, driver] = fields;
+    const [uuid, index, printed, memory, capability, power, lanes, gen, driver, display] = fields;
     if (!uuid?.startsWith("GPU-") || printed === undefined) continue;
     const name = canonicalGpuName(printed);
     const model = findGpuModel(name);
@@ -40,6 +40,7 @@ export function parseGpuQuery(text: string): NvidiaGpus {
       dlperf: estimateDlperf(tflops, memoryGbPerS),
       pciLanes: wholeNumber(lanes),
       nvlinkGbPerS: model?.nvlinkGbPerS ?? 0,
+      ...displayOf(display),
       isDeclared: false,
     });
     driverVersion = driver ?? driverVersion;
@@ -61,6 +62,26 @@ export function parseNvlinks(text: string): ReadonlyMap<string, number> {
     if (uuid !== undefined && rate > 0) rates.set(uuid, (rates.get(uuid) ?? 0) + 2 * rate);
   }
   return new Map([...rates].map(([gpu, rate]) => [gpu, Math.round(rate)]));
+}
+
+/** Boards that have no display, or whose drivers do not tell, print another word. */
+function displayOf(text: string | undefined): Pick<GpuFacts, "isDisplayActive"> {
+  return text === "Enabled" || text === "Disabled" ? { isDisplayActive: text === "Enabled" } : {};
+}
+
+/**
+ * The highest temperature at which each GPU may work, by its index, in °C. Boards that tell only how far they are below it
+ * have no entry.
+ */
+export function parseMaxTemperatures(text: string): ReadonlyMap<number, number> {
+  const found = new Map<number, number>();
+  let index = -1;
+  for (const line of text.split("\n")) {
+    if (/^GPU [0-9a-f]+:[0-9a-f]{2}:/i.test(line)) index += 1;
+    const degrees = number(/^\s*GPU Max Operating Temp\s*:\s*(\d+) C/.exec(line)?.[1]);
+    if (index >= 0 && degrees > 0) found.set(index, degrees);
+  }
+  return found;
 }
 
 /** The highest CUDA version of the driver, which only the tool's human form tells: `CUDA Version: 12.8`. */

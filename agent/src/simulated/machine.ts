@@ -6,6 +6,9 @@ import { drivers, NEW_GPU_CUDA, NEWEST_DRIVER, shapes, type Kind, type Shape, ty
 const BYTES_PER_GIB = 2 ** 30;
 /** GPUs from this capability on need a recent driver. */
 const NEW_GPU_COMPUTE_CAP = 1000;
+/** Boards with links between GPUs are made for cooler halls. */
+const [MAX_TEMP_C, LINKED_MAX_TEMP_C] = [90, 87];
+const [DISPLAY_GPUS_MAX, DISPLAY_SHARE] = [2, 0.2];
 const PCIE_GB_PER_S_PER_GEN: Readonly<Record<number, number>> = { 3: 12.1, 4: 24.4, 5: 52.7 };
 
 export type SimulatedMachine = { readonly machine: MachineFacts; readonly gpus: readonly GpuFacts[] };
@@ -33,7 +36,13 @@ export function inventMachine(input: {
     directPortEnd: input.portRange.last,
     ...inventSystem(shape, input.number, random),
   };
-  return { machine, gpus: Array.from({ length: count }, (_, index) => inventGpu(input.hostKey, shape.gpu, index)) };
+  // A machine with many GPUs stands where nobody looks at it.
+  const hasDisplay = count <= DISPLAY_GPUS_MAX && random() < DISPLAY_SHARE;
+  const gpus = Array.from({ length: count }, (_, index) => ({
+    ...inventGpu(input.hostKey, shape.gpu, index),
+    isDisplayActive: hasDisplay && index === 0,
+  }));
+  return { machine, gpus };
 }
 
 function inventBoard({ boards, disks }: Kind, gpuCount: number, random: () => number) {
@@ -92,6 +101,7 @@ function inventGpu(hostKey: string, name: string, index: number): GpuFacts {
     dlperf: estimateDlperf(tflops, memoryGbPerS),
     pciLanes,
     nvlinkGbPerS,
+    maxTempC: nvlinkGbPerS > 0 ? LINKED_MAX_TEMP_C : MAX_TEMP_C,
     isDeclared: false,
   };
 }

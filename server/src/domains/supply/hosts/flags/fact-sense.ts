@@ -37,6 +37,7 @@ const GPU_BOUNDS: readonly Bound<keyof GpuFacts>[] = [
   ["dlperf", 10_000, ""],
   ["pci_lanes", 32, "lanes"],
   ["nvlink_gb_per_s", 10_000, "GB/s"],
+  ["max_temp_c", 200, "°C"],
 ];
 /** The first CUDA capability that existed; 0 means that it is unknown. */
 const COMPUTE_CAP_MIN = 100;
@@ -78,6 +79,8 @@ function aboveBound<Facts>(
 ): Nonsense | undefined {
   for (const [key, most, unit] of bounds) {
     const value = facts[key];
+    // A fact that older agents do not send.
+    if (value === undefined) continue;
     if (typeof value === "number" && Number.isFinite(value) && value <= most) continue;
     const text = `${most} ${unit}`.trim();
     return { field: `${name}.${key}`, sentence: `${name}.${key} is ${String(value)}; it may be ${text} at most.` };

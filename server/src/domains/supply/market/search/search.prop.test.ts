@@ -26,6 +26,8 @@ const machineChoice = fc.record({
     name: fc.constantFrom("RTX 4090", "H100 SXM", "L4"),
     memory_mb: fc.constantFrom(24_576, 81_920),
     dlperf: fc.constantFrom(0, 8.1, 100),
+    max_temp_c: fc.constantFrom(undefined, 83, 93),
+    is_display_active: fc.constantFrom(undefined, false, true),
   }),
   facts: fc.record({
     geolocation: fc.constantFrom("Oslo, NO", "Reno, US", ", DE"),
