@@ -329,8 +329,11 @@ export const SERVERLESS_FIELDS: FieldWords = {
   "GpuLocation.country_code": ["ISO code of the country", "SE"],
   "GpuLocation.datacenter": ["True for machines in a data centre", false],
   "GpuLocation.verified": ["True for verified machines", true],
-  "GpuLocation.latitude": ["Latitude of the country's middle, in degrees; null when it is not known", 62.2],
-  longitude: ["Longitude of the country's middle, in degrees; null when it is not known", 17.6],
+  "GpuLocation.latitude": [
+    "Latitude of the state's or the country's middle, in degrees; null when it is not known",
+    62.2,
+  ],
+  longitude: ["Longitude of the state's or the country's middle, in degrees; null when it is not known", 17.6],
   locations: ["GPUs by place and model"],
   price_p10: ["10th percentile of the price, in dollars per GPU and hour; null without one", 0.25],
   price_p25: ["25th percentile of the price, in dollars per GPU and hour; null without one", 0.3],

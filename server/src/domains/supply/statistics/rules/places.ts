@@ -1,5 +1,6 @@
 import { middleOf } from "./countries.ts";
 import type { Counted } from "./sample.ts";
+import { middleOfState } from "./states.ts";
 
 export type Place = {
   readonly latitude: number | null;
@@ -38,11 +39,11 @@ export function placesOf(counted: readonly Counted[]): readonly Place[] {
   return [...places.values()];
 }
 
-/** `Oslo, NO`: hosts name city and country only. */
+/** `Oslo, NO`: hosts name a city or a state, and the country. */
 function placeOf(geolocation: string) {
   const countryCode = /,\s*([A-Za-z]{2})\s*$/.exec(geolocation)?.[1]?.toUpperCase() ?? "";
   const city = geolocation.slice(0, Math.max(0, geolocation.lastIndexOf(","))).trim();
-  const middle = middleOf(countryCode);
+  const middle = middleOfState(countryCode, city) ?? middleOf(countryCode);
   return {
     latitude: middle?.latitude ?? null,
     longitude: middle?.longitude ?? null,
