@@ -46,6 +46,7 @@ import { DELIVER_LOOP, notificationRoutes } from "../domains/notifications/index
 import {
   createPaymentProvider,
   NO_PAYMENTS,
+  platformFeeOf,
   paymentRoutes,
   readPaymentSummaries,
   readPaymentSummary,
@@ -156,7 +157,12 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const identities = createIdentities({ database, clock });
   const ipHistory = createIpHistory({ database, clock, log });
   const listVolumeSpace = (db: Reader, ids: readonly MachineId[]) => listRentableSpace(db, ids, clock.now());
-  const offers = new OfferTable(database, { clock, log, listVolumeSpace });
+  const offers = new OfferTable(database, {
+    clock,
+    log,
+    listVolumeSpace,
+    platformFee: platformFeeOf(dependencies.payments),
+  });
   const space = new SpaceTable(database, { clock, log });
   const encryption = createEncryption(secret, random);
   const desk = new OrderDesk(database, clock, {
@@ -295,7 +301,10 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   });
   instanceTaskRoutes(http, { means: { random, encryption }, view });
   resultRoutes(http);
-  depositRoutes(http, { settle: settleInstance, lockSpendable, accrualOf: depositAccrualOf });
+  depositRoutes(http, {
+    ...{ settle: settleInstance, lockSpendable, accrualOf: depositAccrualOf },
+    platformFee: platformFeeOf(parts.payments),
+  });
   arrearsRoutes(http);
   freezeRoutes(http, { identities, wakeEnforcer });
   capRoutes(http);

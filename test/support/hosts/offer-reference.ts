@@ -182,7 +182,7 @@ function referenceRecord(
     nw_disk_max_bw: null,
     nw_disk_avg_bw: null,
     credit_discount_max: machine.creditDiscountMaxPermille / 1000,
-    platform_fee: 0,
+    platform_fee: offered.platformFee ?? 0,
     reliability,
     reliability2: reliability,
     expected_reliability: reliability,

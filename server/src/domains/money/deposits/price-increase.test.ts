@@ -10,6 +10,7 @@ import { asId, type UserId } from "../../../base/ids.ts";
 import { nanos } from "../../../base/money.ts";
 import { withTransaction } from "../../../db/transaction.ts";
 import { lockMachines } from "../../supply/hosts/index.ts";
+import { NO_PAYMENTS } from "../payments/for-assembly.ts";
 import { offerPriceIncreases } from "./index.ts";
 
 const DOLLAR = 1_000_000_000n;
@@ -56,6 +57,24 @@ async function charged({ env }: TestApp): Promise<bigint> {
   );
   return rows[0]!.sum;
 }
+
+test("offers and price increases name the fee of the platform as the part of the price that it is", async (t) => {
+  const world = await testApp(t, { payments: { ...NO_PAYMENTS, feePpm: 125_000 } });
+  const host = await listedHost(world, { days: 10 }, { gpus: 4 });
+  const { body } = await world.call({
+    ...{ method: "POST", url: "/api/v0/bundles/" },
+    body: { platform_fee: { eq: 0.125 }, num_gpus: { eq: 1 } },
+  });
+  assert.deepEqual(
+    body.offers.map((offer: { readonly platform_fee: number }) => offer.platform_fee),
+    [0.125],
+  );
+  const user = await world.caller();
+  await rentAndRun(world, user, host, { size: 2 });
+  await ask(world, host);
+  const [row] = await pending(world, user);
+  assert.deepEqual([row.old_platform_fee, row.new_platform_fee], [0.125, null]);
+});
 
 test("a price increase is shown in the contract's units, once for each rental, to its renter alone", async (t) => {
   const world = await testApp(t);

@@ -37,11 +37,13 @@ export type DepositPorts = {
   readonly settle: Settle;
   readonly lockSpendable: LockSpendable;
   readonly accrualOf: DepositAccrualOf;
+  /** The fraction of hosts' earnings that the platform keeps. */
+  readonly platformFee: number;
 };
 
 export function depositRoutes(scope: HttpScope, ports: DepositPorts): void {
   registerDeposits(scope, ports);
-  registerPriceIncreases(scope);
+  registerPriceIncreases(scope, ports);
 }
 
 function registerDeposits({ app, database, clock, mutate }: HttpScope, ports: DepositPorts): void {
@@ -88,7 +90,7 @@ const ANSWERS = {
   reject: { summary: "Reject a price increase: the rental ends on its end date", work: rejectIncrease },
 } as const satisfies Record<string, { summary: string; work: (tx: Tx, r: IncreaseRequest) => Promise<InstanceId> }>;
 
-function registerPriceIncreases({ app, database, clock, mutate }: HttpScope): void {
+function registerPriceIncreases({ app, database, clock, mutate }: HttpScope, { platformFee }: DepositPorts): void {
   app.get(
     "/api/v0/instances/pending-price-increases/",
     {
@@ -101,7 +103,7 @@ function registerPriceIncreases({ app, database, clock, mutate }: HttpScope): vo
     async (request) => {
       const { userId } = identityOf(request);
       const { increases, isTruncated } = await readIncreases(database.kysely, clock.now(), userId);
-      const rows = increases.map(viewIncrease);
+      const rows = increases.map((increase) => viewIncrease(increase, platformFee));
       return { success: true as const, count: rows.length, truncated: isTruncated, pending_price_increases: rows };
     },
   );

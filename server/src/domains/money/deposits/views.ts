@@ -26,7 +26,7 @@ export function viewBalance({ leftNanos, refundableNanos, savedNanos, discountPp
 }
 
 /** A pending price increase: dollars per GPU and second, per GB and second, per GB. Null means unchanged. */
-export function viewIncrease({ id, prices, oldPrices, deviceCount, ...rest }: PendingIncrease) {
+export function viewIncrease({ id, prices, oldPrices, deviceCount, ...rest }: PendingIncrease, platformFee: number) {
   const perGpuSecond = (price: bigint) => toDollars(price) / deviceCount / Number(SECONDS_PER_HOUR);
   const perGbSecond = (price: bigint) => toDollars(price) / Number(SECONDS_PER_MONTH);
   const changed = (next: bigint, old: bigint, view: (price: bigint) => number) => (next === old ? null : view(next));
@@ -42,7 +42,7 @@ export function viewIncrease({ id, prices, oldPrices, deviceCount, ...rest }: Pe
     new_bwu_cost: changed(prices.inetUpNanosPerGb, oldPrices.inetUpNanosPerGb, toDollars),
     old_bwd_cost: toDollars(oldPrices.inetDownNanosPerGb),
     new_bwd_cost: changed(prices.inetDownNanosPerGb, oldPrices.inetDownNanosPerGb, toDollars),
-    old_platform_fee: 0,
+    old_platform_fee: platformFee,
     new_platform_fee: null,
     contract_end_date: epochSeconds(rest.contractEndAt),
     ask_end_date: epochSeconds(rest.endAt),

@@ -7,3 +7,5 @@ export { paymentRoutes } from "./routes.ts";
 export { setEarningsRules, setFeeRate } from "./rules-store.ts";
 export { CARD_HOLD_DAYS, createPaymentProvider, NO_PAYMENTS, type PaymentSettings } from "./settings.ts";
 export { readPaymentSummaries, readPaymentSummary } from "./summary-service.ts";
+export { CARD_HOLD_DAYS, createPaymentProvider, NO_PAYMENTS, platformFeeOf, type PaymentSettings } from "./settings.ts";
+export { readPaymentSummary } from "./summary-service.ts";

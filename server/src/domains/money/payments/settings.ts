@@ -23,6 +23,11 @@ export type PaymentSettings = {
  */
 export const CARD_HOLD_DAYS = 14;
 
+/** The fee of the house as a fraction. */
+export function platformFeeOf({ feePpm }: Pick<PaymentSettings, "feePpm"> = NO_PAYMENTS): number {
+  return feePpm / 1e6;
+}
+
 export const NO_PAYMENTS: PaymentSettings = {
   stripe: undefined,
   publicUrl: undefined,

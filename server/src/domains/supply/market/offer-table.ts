@@ -18,6 +18,8 @@ export type OfferTableDependencies = {
     db: Reader,
     machineIds: readonly MachineId[],
   ) => Promise<ReadonlyMap<MachineId, VolumeSpace>>;
+  /** The fraction of hosts' earnings that the platform keeps; 0 when absent. */
+  readonly platformFee?: number;
 };
 
 /** Retired offer ids kept in memory, so that an offer rented a moment ago appears in no search. */
@@ -113,6 +115,7 @@ export class OfferTable {
           grants: grantsOf.get(id) ?? [],
           offers: (offersOf.get(id) ?? []).filter((offer) => !this.#retired.has(offer.id)),
           volume: volumes?.get(id),
+          platformFee: this.#dependencies.platformFee ?? 0,
         });
       }
     }

@@ -103,7 +103,7 @@ export const RENTAL_FIELDS: FieldWords = {
   "Offer.search": ["Price breakdown of a running instance"],
   "Offer.instance": ["Price breakdown of a stopped instance: its disk alone"],
   "Offer.discounted_dph_total": ["Dollars an hour for GPUs and disk after the discount", 0.3575],
-  "Offer.platform_fee": ["Always 0: the renter pays no fee beside the price", 0],
+  "Offer.platform_fee": ["Fraction of the host's earnings that the platform keeps; it is a part of the price", 0.05],
   "Offer.expected_reliability": ["Reliability that `target_reliability` is compared with, from 0 to 1", 0.9973],
   "Offers.offers": ["Offers that match, the best first"],
   "OfferQueryResponse.offers": ["Offers that match, with the chosen columns", [{ id: 481, gpu_name: "RTX 4090" }]],

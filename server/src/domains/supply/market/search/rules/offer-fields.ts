@@ -25,6 +25,8 @@ export type OfferedMachine = Omit<MachineState, "machine" | "offers"> & {
   readonly offers: readonly LiveOffer[];
   readonly machine: Machine;
   readonly volume: VolumeSpace | undefined;
+  /** The fraction of its host's earnings that the platform keeps; 0 when absent. */
+  readonly platformFee?: number;
 };
 
 type Definitions<Source> = Readonly<Record<string, ColumnDefinition<Source>>>;
@@ -95,6 +97,7 @@ export const MACHINE_FIELDS = {
   avail_vol_ask_id: { type: "integer", of: ({ volume }) => volume?.askId ?? null },
   avail_vol_size: { type: "number", of: ({ volume }) => volume?.sizeGb ?? null },
   avail_vol_dph: { type: "number", of: ({ volume }) => volume?.dollarsPerHour ?? null },
+  platform_fee: { type: "number", of: ({ platformFee = 0 }) => platformFee },
   credit_discount_max: { type: "number", of: ({ machine }) => machine.creditDiscountMaxPermille / 1000 },
   reliability: { type: "number", of: ({ machine }) => machine.reliabilityPpm / PPM },
   reliability2: { type: "number", of: ({ machine }) => machine.reliabilityPpm / PPM },
@@ -183,7 +186,6 @@ export const CONSTANT_FIELDS = {
   nw_disk_min_bw: { type: "number", value: null },
   nw_disk_max_bw: { type: "number", value: null },
   nw_disk_avg_bw: { type: "number", value: null },
-  platform_fee: { type: "number", value: 0 },
 } as const;
 
 /** The offers of a machine, each with the values that its columns are computed from. */
