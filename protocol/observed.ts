@@ -54,6 +54,8 @@ export const GpuHealth = Type.Object({
   reason: Type.String({ maxLength: 1024 }),
   utilization_percent: Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()]),
   temperature_c: Type.Union([Type.Number(), Type.Null()]),
+  /** Memory that programs use now, in MB; absent where it is not known. */
+  used_memory_mb: Type.Optional(Type.Number({ minimum: 0 })),
 });
 export type GpuHealth = Static<typeof GpuHealth>;
 

@@ -52,6 +52,7 @@ describe("the health of a GPU", () => {
       reason: "",
       utilizationPercent: 97,
       temperatureC: 61,
+      usedMemoryMb: 40_213,
     });
     assert.equal(reason(RTX_4090, judgeAll(RTX_4090, looks)), "");
   });
@@ -64,6 +65,7 @@ describe("the health of a GPU", () => {
     const history = judgeAll(H100, [look(H100_ROW, A100_ROW), look(A100_ROW)]);
     assert.match(reason(H100, history), /missing/);
     assert.equal(healthOf(H100, history, undefined)?.temperatureC, null);
+    assert.equal(healthOf(H100, history, undefined)?.usedMemoryMb, undefined);
   });
 
   it("one that the driver cannot open says what the driver said", () => {

@@ -59,6 +59,7 @@ export type GpuHistory = {
   readonly bestMemory: number;
   readonly utilizationPercent: number | null;
   readonly temperatureC: number | null;
+  readonly usedMemoryMb: number | null;
 };
 
 export const NEW_GPU: GpuHistory = {
@@ -76,6 +77,7 @@ export const NEW_GPU: GpuHistory = {
   bestMemory: 0,
   utilizationPercent: null,
   temperatureC: null,
+  usedMemoryMb: null,
 };
 
 /** The history of one GPU after one look at the machine's GPUs. */
@@ -101,7 +103,8 @@ export function judgeReload(history: GpuHistory): GpuHistory {
 
 function withoutSample(history: GpuHistory, condition: Condition): GpuHistory {
   const streaks = { cleanLooks: 0, hotLooks: 0, warmLooks: 0, slowLinkLooks: 0 };
-  return { ...history, ...streaks, isSeen: true, condition, utilizationPercent: null, temperatureC: null };
+  const readings = { utilizationPercent: null, temperatureC: null, usedMemoryMb: null };
+  return { ...history, ...streaks, isSeen: true, condition, ...readings };
 }
 
 /** The history without facts that depend on the driver: another one reports other columns of the same board. */
@@ -149,6 +152,7 @@ function grow(history: GpuHistory, sample: GpuSample): GpuHistory {
     slowLinkLooks: isBusy ? (isSlow ? history.slowLinkLooks + 1 : 0) : history.slowLinkLooks,
     utilizationPercent: utilization === null ? null : Math.min(100, Math.max(0, utilization)),
     temperatureC: sampleNumber(sample, "temperature"),
+    usedMemoryMb: sampleNumber(sample, "usedMemory"),
   };
 }
 
@@ -249,5 +253,6 @@ export function healthOf(uuid: string, history: GpuHistory, fault: string | unde
     reason,
     utilizationPercent: history.utilizationPercent,
     temperatureC: history.temperatureC,
+    ...(history.usedMemoryMb === null ? {} : { usedMemoryMb: Math.max(0, history.usedMemoryMb) }),
   };
 }

@@ -42,6 +42,7 @@ const COLUMNS = {
   linkGen: number("pcie.link.gen.current"),
   linkWidth: number("pcie.link.width.current"),
   recovery: text("gpu_recovery_action"),
+  usedMemory: number("memory.used"),
 } as const satisfies Record<string, Column>;
 
 export type ColumnName = keyof typeof COLUMNS;

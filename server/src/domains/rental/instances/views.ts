@@ -15,6 +15,7 @@ import { isReachable, statusOf } from "./rules/status.ts";
 
 const BYTES_PER_MB = 1_000_000;
 const BYTES_PER_GB = 1_000_000_000;
+const MB_PER_GB = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
@@ -222,7 +223,7 @@ function usageFields({ diskBytes, deviceCount }: Instance, machine: MachineDescr
     gpu_temp: usage?.gpuTemperatureC ?? null,
     cpu_util: round(Math.min(1, cpu)),
     mem_usage: usage?.memoryBytes === undefined ? null : round(usage.memoryBytes / BYTES_PER_GB),
-    vmem_usage: null,
+    vmem_usage: usage?.gpuMemoryMb === undefined ? null : round(usage.gpuMemoryMb / MB_PER_GB),
     disk_usage: disk === undefined ? -1 : round(disk / BYTES_PER_GB),
     disk_util: disk === undefined ? -1 : round(Math.min(1, disk / Math.max(1, Number(diskBytes)))),
   };

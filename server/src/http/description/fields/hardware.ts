@@ -65,7 +65,7 @@ export const HARDWARE_FIELDS: FieldWords = {
   vericode: ["1 for a verified machine, else 0", 1],
   verification: ["`verified`, `unverified` or `deverified`", "verified"],
   verified: ["True when the machine is verified", true],
-  vmem_usage: ["Always null: virtual memory is not measured", null],
+  vmem_usage: ["Memory in use on its GPUs, in GB of 1000 MB as `gpu_ram`; null when that is not known", 11.2],
   vms_enabled: ["Always false: instances are containers, never virtual machines", false],
   vram_costperhour: ["Dollars an hour per GB of GPU memory", 0.0143],
 

@@ -178,6 +178,7 @@ function usageOf({ seen: { state, usage }, gpuUse }: Counted): Usage | undefined
     diskBytes: usage?.disk_bytes,
     gpuPercent: gpuUse?.percent,
     gpuTemperatureC: gpuUse?.temperatureC,
+    gpuMemoryMb: gpuUse?.memoryMb,
   };
 }
 

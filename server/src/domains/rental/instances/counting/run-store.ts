@@ -32,6 +32,7 @@ export type Usage = {
   readonly diskBytes: number | undefined;
   readonly gpuPercent: number | undefined;
   readonly gpuTemperatureC: number | undefined;
+  readonly gpuMemoryMb?: number | undefined;
 };
 
 /** A reported run, with the bounds of its counters. */

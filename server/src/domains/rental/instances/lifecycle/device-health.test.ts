@@ -17,6 +17,7 @@ function healthOf(host: FakeHost, sick: Readonly<Record<number, string>> = {}): 
     reason: sick[index] ?? "",
     utilization_percent: 50 + index,
     temperature_c: 60 + index,
+    used_memory_mb: 4_000 + index,
   }));
 }
 
@@ -163,18 +164,26 @@ test("load and temperature are shown, and change nothing on the market", async (
   await host.report(seen, { gpus: healthOf(host) });
   const before = await statements();
   world.clock.jump(60_000);
-  const warmer = healthOf(host).map((gpu) => ({ ...gpu, utilization_percent: 90, temperature_c: 80 }));
+  const warmer = healthOf(host).map((gpu) => ({
+    ...gpu,
+    utilization_percent: 90,
+    temperature_c: 80,
+    used_memory_mb: 12_000,
+  }));
   await host.report(seen, { gpus: warmer });
   assert.equal(await statements(), before, "neither devices nor instances were written");
   const record = await show(world, user, id);
   assert.deepEqual(
-    [record.gpu_util, record.gpu_temp, record.cpu_util, record.mem_usage, record.disk_usage],
-    [90, 80, 0.25, 2, 1.5],
+    [record.gpu_util, record.gpu_temp, record.vmem_usage, record.cpu_util, record.mem_usage, record.disk_usage],
+    [90, 80, 12 * record.num_gpus, 0.25, 2, 1.5],
   );
   await setState(world, user, id, "stopped");
   await host.obey();
   const stopped = await show(world, user, id);
-  assert.deepEqual([stopped.gpu_util, stopped.mem_usage, stopped.disk_usage], [null, null, -1]);
+  assert.deepEqual(
+    [stopped.gpu_util, stopped.vmem_usage, stopped.mem_usage, stopped.disk_usage],
+    [null, null, null, -1],
+  );
 });
 
 test("a host reports on its own GPUs only, and in words that can be stored", async (t) => {

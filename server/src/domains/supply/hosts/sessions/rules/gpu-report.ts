@@ -1,11 +1,15 @@
 import type { Report } from "../../../../../../../protocol/index.ts";
 
-/** Mean load and highest temperature of the GPUs of one instance. */
-export type GpuUse = { readonly percent: number | undefined; readonly temperatureC: number | undefined };
+/** Mean load, highest temperature and used memory of the GPUs of one instance. */
+export type GpuUse = {
+  readonly percent: number | undefined;
+  readonly temperatureC: number | undefined;
+  readonly memoryMb: number | undefined;
+};
 
 /**
- * The part of a report that decides which GPUs can be rented. Load and temperature change all the time and are left
- * out.
+ * The part of a report that decides which GPUs can be rented. Load, temperature and used memory change all the time
+ * and are left out.
  */
 export function healthIn({ gpus }: Report): string {
   return JSON.stringify(gpus.map(({ uuid, is_healthy, reason }) => [uuid, is_healthy, reason]));
@@ -23,10 +27,12 @@ export function gpuUseIn(
     const own = (gpusOf.get(id) ?? []).flatMap((uuid) => byUuid.get(uuid) ?? []);
     const loads = own.flatMap((gpu) => gpu.utilization_percent ?? []);
     const temperatures = own.flatMap((gpu) => gpu.temperature_c ?? []);
-    if (loads.length + temperatures.length === 0) continue;
+    const memories = own.flatMap((gpu) => gpu.used_memory_mb ?? []);
+    if (loads.length + temperatures.length + memories.length === 0) continue;
     uses.set(id, {
       percent: loads.length === 0 ? undefined : loads.reduce((sum, load) => sum + load, 0) / loads.length,
       temperatureC: temperatures.length === 0 ? undefined : Math.max(...temperatures),
+      memoryMb: memories.length === 0 ? undefined : memories.reduce((sum, used) => sum + used, 0),
     });
   }
   return uses;
