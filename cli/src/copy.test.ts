@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -16,6 +16,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
+import { until } from "../../test/support/until.ts";
 import { anSshKey } from "../../test/support/ssh-keys.ts";
 
 const main = path.resolve(import.meta.dirname, "main.ts");
@@ -24,7 +25,10 @@ const DOOR = { rsync_user: "copier", rsync_path: "7/data/", ssh_host_key: HOST_K
 const NEW_KEY_ID = 31;
 
 /** A server with one instance that has these keys, and an `rsync` that notes its arguments and ends as it is told. */
-async function world(t: TestContext, { keys = [] as readonly string[], rsyncEnds = "exit 0", hasRsync = true } = {}) {
+async function world(
+  t: TestContext,
+  { keys = [] as readonly string[], rsyncEnds = "exit 0", sshEnds = "exit 1", hasRsync = true } = {},
+) {
   const folder = mkdtempSync(path.join(tmpdir(), "berth-cli-copy-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const [bin, temporary] = [path.join(folder, "bin"), path.join(folder, "tmp")];
@@ -53,7 +57,7 @@ async function world(t: TestContext, { keys = [] as readonly string[], rsyncEnds
     writeFileSync(path.join(bin, name), `#!/bin/sh\n${script}\n`);
     chmodSync(path.join(bin, name), 0o755);
   };
-  program("ssh", `echo "$@" >> '${folder}/ssh.arguments'; exit 1`);
+  program("ssh", `echo "$@" >> '${folder}/ssh.arguments'; ${sshEnds}`);
   program("ssh-keygen", `while [ "$1" != -f ]; do shift; done; echo secret > "$2"; echo 'ssh-ed25519 AAAA berth-copy' > "$2.pub"`); // prettier-ignore
   if (hasRsync)
     program("rsync", `for word in "$@"; do echo "$word" >> '${folder}/rsync.arguments'; done\n${rsyncEnds}`);
@@ -64,21 +68,25 @@ async function world(t: TestContext, { keys = [] as readonly string[], rsyncEnds
     BERTH_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     BERTH_API_KEY: "mine",
   };
+  /** `onStart` gets the process as soon as it exists. */
+  const run = async (args: readonly string[], onStart: (child: ChildProcess) => void = () => undefined) => {
+    const words = ["--disable-warning=ExperimentalWarning", main, ...args];
+    const child = execFile(process.execPath, words, { env, cwd: folder });
+    onStart(child);
+    const output = { stdout: "", stderr: "" };
+    child.stdout?.on("data", (chunk) => (output.stdout += String(chunk)));
+    child.stderr?.on("data", (chunk) => (output.stderr += String(chunk)));
+    const [code]: number[] = await once(child, "close");
+    return { code, ...output };
+  };
   return {
     folder,
     asked,
     temporary,
     read: (name: string) => readFileSync(path.join(folder, name), "utf8"),
     has: (name: string) => existsSync(path.join(folder, name)),
-    async berth(...args: readonly string[]) {
-      const words = ["--disable-warning=ExperimentalWarning", main, ...args];
-      const child = execFile(process.execPath, words, { env, cwd: folder });
-      const output = { stdout: "", stderr: "" };
-      child.stdout?.on("data", (chunk) => (output.stdout += String(chunk)));
-      child.stderr?.on("data", (chunk) => (output.stderr += String(chunk)));
-      const [code]: number[] = await once(child, "close");
-      return { code, ...output };
-    },
+    run,
+    berth: (...args: readonly string[]) => run(args),
   };
 }
 
@@ -121,6 +129,25 @@ test("without such a key one is made for the copy, and removed however the copy 
     assert.deepEqual(asked.slice(1), [`GET ${keys}`, `PUT ${keys}`, `DELETE ${keys}${NEW_KEY_ID}/`]);
     assert.match(read("ssh.arguments"), /IdentitiesOnly=yes .*BatchMode=yes .*-l copier -- 192\.0\.2\.1 true$/m);
     assert.deepEqual(readdirSync(temporary), [], "the private half is gone");
+  }
+});
+
+test("a signal in the middle ends rsync or the login, and removes the key that was made", async (t) => {
+  for (const [stage, program] of [
+    ["rsync", { rsyncEnds: "exec sleep 600" }],
+    ["ssh", { sshEnds: "exit 255" }],
+  ] as const) {
+    for (const signal of ["SIGTERM", "SIGHUP"] as const) {
+      const { run, asked, folder, has, temporary } = await world(t, program);
+      writeFileSync(path.join(folder, "file"), "");
+      const ended = await run(["copy", "local:file", "7:/x"], (child) => {
+        void until(`${stage} runs`, () => has(`${stage}.arguments`)).then(() => child.kill(signal));
+      });
+      assert.equal(ended.code, 130, `${stage} ${signal}: ${ended.stderr}`);
+      assert.match(ended.stderr, /interrupted/);
+      assert.equal(asked.at(-1), `DELETE /api/v0/instances/7/ssh/${NEW_KEY_ID}/`);
+      assert.deepEqual(readdirSync(temporary), []);
+    }
   }
 });
 

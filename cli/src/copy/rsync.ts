@@ -51,10 +51,12 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "''")}'`;
 }
 
-/** Runs rsync to its end and shows its progress; its complaints go to the error output at once. */
-export async function runRsync(args: readonly string[], bar: ProgressBar): Promise<Copied> {
+/**
+ * Runs rsync to its end and shows its progress; its complaints go to the error output at once. It ends early when `over`
+ * aborts, and keeps what it has of a file.
+ */
+export async function runRsync(args: readonly string[], bar: ProgressBar, over: AbortSignal): Promise<Copied> {
   const counts = new Map<string, number>();
-  let isInterrupted = false;
   const child = spawn("rsync", args, {
     stdio: ["ignore", "pipe", "pipe"],
     // Its numbers are read.
@@ -68,32 +70,26 @@ export async function runRsync(args: readonly string[], bar: ProgressBar): Promi
     if (name !== undefined) counts.set(name, Number(count));
   });
   onLines(child.stderr, (line) => {
-    if (line === "" || isInterrupted) return;
+    if (line === "" || over.aborted) return;
     bar.clear();
     process.stderr.write(`${line.replace(/\p{Cc}/gu, " ")}\n`);
   });
-  // The terminal sends an interrupt to rsync as well, which then keeps what it has of a file.
-  const note = () => {
-    isInterrupted = true;
+  // The terminal sends an interrupt to rsync as well; a second signal would not let it keep what it has.
+  const end = () => {
+    if (over.reason !== "SIGINT") child.kill("SIGTERM");
   };
-  const pass = (signal: NodeJS.Signals) => {
-    note();
-    child.kill(signal);
-  };
-  process.on("SIGINT", note);
-  for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, pass);
+  over.addEventListener("abort", end, { once: true });
   try {
     const exitCode = await ended;
     return {
       exitCode,
-      isInterrupted: isInterrupted || exitCode === INTERRUPTED,
+      isInterrupted: over.aborted || exitCode === INTERRUPTED,
       filesCopied: counts.get("Number of regular files transferred") ?? 0,
       sizeBytes: counts.get("Total file size") ?? 0,
       sentBytes: counts.get("Literal data") ?? 0,
     };
   } finally {
-    process.off("SIGINT", note);
-    for (const signal of ["SIGTERM", "SIGHUP"] as const) process.off(signal, pass);
+    over.removeEventListener("abort", end);
     bar.clear();
   }
 }

@@ -4,9 +4,11 @@ import { homedir, tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { copyStart, type CopyStartAnswer } from "../../../../sdk/src/operations.ts";
+import type { Client } from "../../../../sdk/src/client.ts";
 import { systemTimer } from "../../../../sdk/src/timer.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { copyKeyFor } from "../../copy/copy-key.ts";
+import { noteInterrupts } from "../../copy/interrupts.ts";
 import { bytesText, createProgressBar } from "../../copy/progress-bar.ts";
 import { rsyncArguments, runRsync, type Copied } from "../../copy/rsync.ts";
 import { UserError } from "../../failure.ts";
@@ -38,8 +40,9 @@ const SSH_FAILED = 255;
 /** Exit codes of rsync for files that it could not copy or that vanished meanwhile. */
 const INCOMPLETE: ReadonlySet<number> = new Set([23, 24]);
 const EXIT_INTERRUPTED = 130;
+const NOTHING_COPIED: Copied = { exitCode: 0, isInterrupted: true, filesCopied: 0, sizeBytes: 0, sentBytes: 0 };
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 
 /** Copies between this computer and an instance with the system's rsync, to the end or to an interrupt. */
 export async function copyLocally(source: Place, destination: Place, options: LocalCopyOptions): Promise<void> {
@@ -50,26 +53,45 @@ export async function copyLocally(source: Place, destination: Place, options: Lo
   const body = { src_id: source.id, src_path: source.path, dst_id: destination.id, dst_path: destination.path };
   const door = doorOf(await copyStart(client, { body }));
   const folder = await mkdtemp(path.join(tmpdir(), "berth-copy-"));
-  const bar = createProgressBar(process.stderr);
+  const interrupts = noteInterrupts();
   try {
-    const key = await copyKeyFor(client, { id, folder }, options.identity);
-    try {
-      const trust = await trustOptions({ id, ssh_host_key: door.hostKey }, folder);
-      const alive = ["-o", "ServerAliveInterval=30", "-o", "ConnectionAttempts=5", "-o", "LogLevel=ERROR"];
-      const sshOptions = [...trust, ...key.sshOptions, ...alive, "-p", String(door.port)];
-      if (key.isNew) await untilLetIn(door, sshOptions);
-      const host = door.host.includes(":") ? `[${door.host}]` : door.host;
-      const there = `${door.user}@${host}::${door.path}`;
-      const ends = isUpload ? { source: here, destination: there } : { source: there, destination: here };
-      bar.say("Listing files…");
-      const copied = await runRsync(rsyncArguments({ ...ends, sshOptions, limitMegabytes: options.limit }), bar);
-      report(copied, { name: `${destination.id}:${destination.path}`, options });
-    } finally {
-      bar.clear();
-      await key.remove();
-    }
+    const copied = await copyWithKey(client, { id, door, folder, isUpload, here, over: interrupts.over }, options);
+    report(copied, { name: `${destination.id}:${destination.path}`, options });
   } finally {
+    interrupts.close();
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+type Run = {
+  readonly id: number;
+  readonly door: Door;
+  /** For files of this run; the caller removes it. */
+  readonly folder: string;
+  readonly isUpload: boolean;
+  readonly here: string;
+  readonly over: AbortSignal;
+};
+
+/** Runs rsync with a key that lets it in, and removes the key if it was made for this. */
+async function copyWithKey(client: Client, run: Run, options: LocalCopyOptions): Promise<Copied> {
+  const { id, door, folder, isUpload, here, over } = run;
+  const bar = createProgressBar(process.stderr);
+  const key = await copyKeyFor(client, { id, folder }, options.identity);
+  try {
+    const trust = await trustOptions({ id, ssh_host_key: door.hostKey }, folder);
+    const alive = ["-o", "ServerAliveInterval=30", "-o", "ConnectionAttempts=5", "-o", "LogLevel=ERROR"];
+    const sshOptions = [...trust, ...key.sshOptions, ...alive, "-p", String(door.port)];
+    bar.say("Listing files…");
+    if (key.isNew) await untilLetIn(door, sshOptions, over);
+    if (over.aborted) return NOTHING_COPIED;
+    const host = door.host.includes(":") ? `[${door.host}]` : door.host;
+    const there = `${door.user}@${host}::${door.path}`;
+    const ends = isUpload ? { source: here, destination: there } : { source: there, destination: here };
+    return await runRsync(rsyncArguments({ ...ends, sshOptions, limitMegabytes: options.limit }), bar, over);
+  } finally {
+    bar.clear();
+    await key.remove();
   }
 }
 
@@ -99,10 +121,10 @@ async function requireHere(text: string): Promise<string> {
 }
 
 /** Tries the login until the host has heard of the key. The user of copies gets no command: its refusal is a login. */
-async function untilLetIn({ user, host }: Door, sshOptions: readonly string[]): Promise<void> {
+async function untilLetIn({ user, host }: Door, sshOptions: readonly string[], over: AbortSignal): Promise<void> {
   let said = "";
-  for (let attempt = 0; attempt < LOGIN_ATTEMPTS; attempt += 1) {
-    const failure = await run("ssh", [...sshOptions, "-T", "-l", user, "--", host, "true"]).then(
+  for (let attempt = 0; attempt < LOGIN_ATTEMPTS && !over.aborted; attempt += 1) {
+    const failure = await execute("ssh", [...sshOptions, "-T", "-l", user, "--", host, "true"]).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -110,6 +132,7 @@ async function untilLetIn({ user, host }: Door, sshOptions: readonly string[]): 
     said = "stderr" in failure ? String(failure.stderr).trim() : failure.message;
     await systemTimer.sleep(LOGIN_WAIT_MS);
   }
+  if (over.aborted) return;
   throw new UserError(
     `The instance lets nobody in: ${said.replace(/\p{Cc}/gu, " ")}`,
     "Its host may be busy, or its agent older than copies from and to a computer: try again in a moment.",

@@ -23,7 +23,7 @@ export const COPY_FIELDS: FieldWords = {
     "Destination: instance `C.<id>`, volume `V.<id>`, or `local` or null for the own computer",
     "V.21",
   ],
-  "CopySizeRequest.src_id": ["Source: instance `C.<id>`", "C.77"],
+  "CopySizeRequest.src_id": ["Source: instance `C.<id>`, or volume `V.<id>` that an instance of yours has", "C.77"],
   "CopyStarted.src_addr": [
     "Address of the source for rsync over SSH, when the destination is the own computer",
     "192.0.2.10",

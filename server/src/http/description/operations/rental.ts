@@ -193,7 +193,7 @@ export const RENTAL_OPERATIONS: OperationWords = {
   },
   "api.copy.size": {
     description:
-      "Asks the host for the bytes at a path of an instance; get `result_url` until it answers 200 with the number, a tab and the path. A volume is measured through an instance that has it. 404 `no_such_instance` or `no_such_volume`, 409 `host_offline`, 400 `invalid_args`.",
+      "Asks the host for the bytes at a path of an instance; get `result_url` until it answers 200 with the number, a tab and the path. A volume is measured through an instance that has it, and the path is then that instance's. 404 `no_such_instance` or `no_such_volume`, 409 `host_offline`, 400 `invalid_args`.",
     request: { src_id: "C.77", src_path: "/workspace/out" },
   },
   "api.copy.cancel": {

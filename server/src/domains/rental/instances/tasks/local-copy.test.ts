@@ -98,7 +98,11 @@ test("a copy with the own computer is refused with the reason where rsync has no
   const never = await rent(world, user, host, { runtype: "ssh", target_state: "stopped" });
   await host.obey();
   await report(host, { "22/tcp": 40_122 });
-  const volume = await aVolume(world, user, host);
+  const [volume, mounted] = [await aVolume(world, user, host), await aVolume(world, user, host)];
+  const volume_info = { create_new: false, volume_id: mounted, mount_path: "/models" };
+  const holder = await rent(world, user, host, { runtype: "ssh", volume_info });
+  const instead = await put(world, user, { src_path: "/a", dst_id: `V.${mounted}`, dst_path: "/x" });
+  assert.match(instead.body.msg, new RegExp(`Use C\\.${holder}:/models/x\\.$`));
   const right = { src_id: "local", src_path: "/a", dst_id: id, dst_path: "/b" };
   const refusal = async (change: object, by = user) => {
     const { status, body } = await put(world, by, { ...right, ...change });
@@ -163,7 +167,18 @@ test("the size of a copy is asked of the host, and its text is behind result_url
   const root = (await host.tasks(2))[1]?.action;
   assert.deepEqual(root?.type === "execute" && root.argv, ["du", "-s", "-b", "-x", "/"], "without /proc and its like");
 
-  const volume = await aVolume(world, user, host);
+  const [volume, mounted] = [await aVolume(world, user, host), await aVolume(world, user, host)];
+  const volume_info = { create_new: false, volume_id: mounted, mount_path: "/models" };
+  const holder = await rentAndRun(world, user, host, { volume_info });
+  for (const [path, inside, count] of [
+    ["/", "/models", 3],
+    ["a b", "/models/a b", 4],
+  ] as const) {
+    const { status, text } = await measure(world, user, { src_id: `V.${mounted}`, src_path: path });
+    assert.equal(status, 200, text);
+    const action = (await host.tasks(count))[count - 1]?.action;
+    assert.deepEqual(action, { type: "execute", instance_id: holder, argv: ["du", "-s", "-b", inside] });
+  }
   for (const [body, status, error, field] of [
     [{ src_id: "drive", src_path: "/a" }, 400, "invalid_args", "src_id"],
     [{ src_path: "/a" }, 400, "invalid_args", "src_id"],
