@@ -18,6 +18,7 @@ const SEARCHES: ReadonlySet<string> = new Set([
   "POST /api/v0/contracts/fetch/",
   "POST /api/v1/templates/fetch-tags/",
   "POST /api/v1/templates/validate-auth/",
+  "POST /api/v0/machines/maintenances/",
   "POST /get_endpoint_workers/",
   "POST /get_workergroup_workers/",
   "POST /get_autogroup_workers/",

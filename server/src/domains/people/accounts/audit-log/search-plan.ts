@@ -18,7 +18,7 @@ export type AuditPagePlan = {
   readonly isNewestFirst: boolean;
   readonly after: bigint | undefined;
   readonly limit: number;
-  /** Undefined for all columns. */
+  /** Columns to show; undefined for all of them. */
   readonly columns: ReadonlySet<string> | undefined;
 };
 

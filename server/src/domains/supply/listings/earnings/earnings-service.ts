@@ -12,7 +12,7 @@ import { addSums, addUp, totalOfSums, viewSums } from "./rules/sums.ts";
 
 const PPM = 1_000_000;
 
-/** What a host's machines earned so far; undefined for an account that hosts nothing and never earned. */
+/** Dollars that a host's machines earned so far; undefined for an account that hosts nothing and never earned. */
 export async function readEarnedSoFar(db: Reader, hostId: UserId, now: Date): Promise<number | undefined> {
   const totals = await sumSoFar(db, hostId, now);
   if (totals.length === 0 && (await listHosted(db, { hostId })).length === 0) return undefined;

@@ -62,7 +62,7 @@ function cancelRoute(scope: HttpScope): void {
       },
     },
     (request) =>
-      change(request, request.body, async (tx) => {
+      change(request, { maintenance_id: request.body.maintenance_id }, async (tx) => {
         const msg = await cancelById(tx, identityOf(request).userId, request.body.maintenance_id);
         return { ...SUCCESS, msg };
       }),
@@ -101,7 +101,7 @@ function batchRoutes(scope: HttpScope): void {
       },
     },
     (request) =>
-      change(request, request.body, async (tx) => ({
+      change(request, { maintenance_ids: request.body.maintenance_ids }, async (tx) => ({
         ...SUCCESS,
         results: [...(await cancelBatch(tx, identityOf(request).userId, request.body.maintenance_ids))],
       })),

@@ -18,7 +18,7 @@ export type EarningsPageQuery = {
 
 export type EarningsPlan = {
   readonly days: Days;
-  /** Undefined for all machines, and for earnings that no machine made. */
+  /** Ids of the machines; undefined for all of them, and for earnings that no machine made. */
   readonly machineIds: readonly number[] | undefined;
 };
 
