@@ -21,3 +21,10 @@ test("text that the database cannot store is refused by the name of its field, i
   }
   assert.deepEqual(sanitize({ a: "\u{1F600}", b: null }), { a: "\u{1F600}" });
 });
+
+test("a null counts as absent, except in members where it has a meaning, and in objects whose members are kept", () => {
+  const body = { a: null, b: null, kept: { c: null, d: { e: null } }, other: { f: null } };
+  assert.deepEqual(sanitize(structuredClone(body)), { kept: { d: {} }, other: {} });
+  assert.deepEqual(sanitize(structuredClone(body), ["b", "kept.*"]), { b: null, kept: { c: null, d: {} }, other: {} });
+  assert.deepEqual(sanitize({ kept: null }, ["kept.*"]), {});
+});

@@ -12,14 +12,22 @@ function problemOf(text: string): string | undefined {
 
 /**
  * Prepares a parsed JSON value for validation: a `null` member counts as absent (contract: clients send many) unless it is
- * one of `nullMembers` of the body, text may hold nothing that PostgreSQL cannot store, nesting ends at 32. Changes objects
- * in place and returns the value.
+ * one of `nullMembers` of the body, where `name.*` stands for all members of an object. Text may hold nothing that PostgreSQL
+ * cannot store, nesting ends at 32. Changes objects in place and returns the value.
  */
 export function sanitize(value: unknown, nullMembers: readonly string[] = []): unknown {
-  const kept = isRecord(value) ? nullMembers.filter((name) => value[name] === null) : [];
+  const kept = isRecord(value) ? nullMembers.flatMap((name) => nullsOf(value, name)) : [];
   const sane = sanitizeAt(value, "", 0);
-  if (isRecord(sane)) for (const name of kept) sane[name] = null;
+  for (const { owner, name } of kept) owner[name] = null;
   return sane;
+}
+
+function nullsOf(body: Record<string, unknown>, member: string) {
+  const [, outer] = /^(.+)\.\*$/.exec(member) ?? [];
+  const owner = outer === undefined ? body : body[outer];
+  if (!isRecord(owner)) return [];
+  const names = outer === undefined ? [member] : Object.keys(owner);
+  return names.filter((name) => owner[name] === null).map((name) => ({ owner, name }));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

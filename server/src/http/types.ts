@@ -9,7 +9,7 @@ declare module "fastify" {
     access?: RouteAccess;
     /** Answers a body that is no JSON as the command operation does, with its own status 483. */
     malformedJson?: "as of commands";
-    /** Members of the body whose null has a meaning; all others with null count as absent. */
+    /** Members of the body whose null has a meaning, with `name.*` for all those of an object; others count as absent. */
     nullMembers?: readonly string[];
   }
   interface FastifyRequest {
