@@ -24,6 +24,7 @@ import { ErrorBody, RateLimitBody, rateLimited, sendError, unsupportedMediaType 
 import { once, type Repeatable } from "../db/idempotency.ts";
 import { repeatableOf } from "./idempotency.ts";
 import { refuseUnknownRoutes } from "./known-paths.ts";
+import { OwnRequests, type OwnAnswer, type OwnRequest } from "./own-requests.ts";
 import { RateLimiter, type Limits } from "./rate-limit.ts";
 import { sanitize, sanitizeQuery } from "./sanitize.ts";
 import { serializerOf } from "./serialize.ts";
@@ -64,6 +65,10 @@ export type HttpScope = {
   readonly mutate: <T>(request: FastifyRequest, work: (tx: Tx) => Promise<T>) => Promise<T>;
   /** The key and answer store of operations that store their answer themselves; undefined without an Idempotency-Key. */
   readonly repeatable: (request: FastifyRequest) => Repeatable | undefined;
+  /** The access of the route that answers such a request; undefined when there is no such route. */
+  readonly accessOf: (method: string, path: string) => RouteAccess | undefined;
+  /** Sends a request of the server itself as this caller; undefined, without sending it, when the server closes. */
+  readonly sendAs: (identity: Identity, request: OwnRequest) => Promise<OwnAnswer | undefined>;
 };
 
 /** The caller of an authenticated route. */
@@ -135,9 +140,10 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
     perAddress: CONNECTIONS_PER_ADDRESS,
     isProxy: (address) => isProxy(address, 0),
   });
-  admitCallers(app, authenticator(dependencies), watchBodies(app, clock));
+  const ownRequests = new OwnRequests(app);
+  admitCallers(app, authenticator(dependencies, ownRequests), watchBodies(app, clock));
   shapeAnswers(app, log);
-  refuseUnknownRoutes(app, log);
+  const knownPaths = refuseUnknownRoutes(app, log);
   watchAnswers(app, clock);
 
   const repeatable = (request: FastifyRequest) => repeatableOf(request, presentedSecret(request) ?? "");
@@ -146,6 +152,8 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
     database,
     clock,
     repeatable,
+    accessOf: (method, path) => knownPaths.accessOf(method, path),
+    sendAs: (identity, request) => ownRequests.send(identity, request),
     mutate: (request, work) =>
       withTransaction(database, clock, (tx) => once(tx, repeatable(request), () => work(tx)), originOf(request)),
   };
@@ -342,7 +350,7 @@ function describe(app: App): void {
   });
 }
 
-function authenticator(dependencies: HttpDependencies) {
+function authenticator(dependencies: HttpDependencies, ownRequests: OwnRequests) {
   const { authenticate, onAuthenticated, limits, clock } = dependencies;
   const limiter = new RateLimiter();
   const wrongKeys = new WrongKeys(clock);
@@ -375,9 +383,10 @@ function authenticator(dependencies: HttpDependencies) {
       limit(`ip ${networkOf(request.ip)}`, access);
       return;
     }
-    const identity = await resolve(request, secret);
+    const own = ownRequests.callerOf(request);
+    const identity = own ?? (await resolve(request, secret));
     request.identity = identity;
-    onAuthenticated(identity, request.ip);
+    if (own === undefined) onAuthenticated(identity, request.ip);
     limit(`key ${identity.apiKeyId}`, access);
     // Keys inside containers are as many as the account rents, and each may call little.
     if (identity.instanceId === undefined) {
