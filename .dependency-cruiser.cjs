@@ -9,6 +9,7 @@ const DOMAINS = {
   servers: [],
   unbuilt: [],
   "people/accounts": ["notifications"],
+  "people/schedules": ["people/accounts", "notifications"],
   "people/teams": ["people/accounts", "money/ledger", "notifications"],
   "people/freezes": [
     "people/accounts",

@@ -2273,6 +2273,62 @@ create table route_signing_keys (
   constraint route_signing_keys_id_check CHECK (id)
 );
 
+create table scheduled_jobs (
+  id integer generated always as identity,
+  user_id integer not null,
+  api_key_id integer not null,
+  instance_id integer,
+  request_method text not null,
+  api_endpoint text not null,
+  request_body text not null,
+  digest text not null,
+  frequency text not null,
+  day_of_the_week integer,
+  hour_of_the_day integer,
+  min_of_the_hour integer not null,
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  due_at timestamp with time zone,
+  stop_reason text,
+  created_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  constraint scheduled_jobs_pkey PRIMARY KEY (id),
+  constraint scheduled_jobs_api_endpoint_check CHECK ((api_endpoint ~~ '/%'::text)),
+  constraint scheduled_jobs_check CHECK ((ends_at >= starts_at)),
+  constraint scheduled_jobs_check1 CHECK (((due_at IS NULL) = (closed_at IS NOT NULL))),
+  constraint scheduled_jobs_day_of_the_week_check CHECK (((day_of_the_week >= 0) AND (day_of_the_week <= 6))),
+  constraint scheduled_jobs_frequency_check CHECK ((frequency = ANY (ARRAY['ONCE'::text, 'HOURLY'::text, 'DAILY'::text, 'WEEKLY'::text]))),
+  constraint scheduled_jobs_hour_of_the_day_check CHECK (((hour_of_the_day >= 0) AND (hour_of_the_day <= 23))),
+  constraint scheduled_jobs_min_of_the_hour_check CHECK (((min_of_the_hour >= 0) AND (min_of_the_hour <= 59))),
+  constraint scheduled_jobs_request_method_check CHECK ((request_method = ANY (ARRAY['GET'::text, 'POST'::text, 'PUT'::text, 'DELETE'::text])))
+);
+CREATE INDEX scheduled_jobs_closed ON public.scheduled_jobs USING btree (closed_at) WHERE (closed_at IS NOT NULL);
+CREATE INDEX scheduled_jobs_due ON public.scheduled_jobs USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX scheduled_jobs_of_user ON public.scheduled_jobs USING btree (user_id, id);
+CREATE UNIQUE INDEX scheduled_jobs_same ON public.scheduled_jobs USING btree (user_id, digest) WHERE (due_at IS NOT NULL);
+
+create table scheduled_runs (
+  id bigint generated always as identity,
+  job_id integer not null,
+  due_at timestamp with time zone not null,
+  last_due_at timestamp with time zone not null,
+  occurrence_count integer not null,
+  api_key_id integer not null,
+  outcome text not null,
+  http_status integer,
+  error text,
+  message text,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint scheduled_runs_pkey PRIMARY KEY (id),
+  constraint scheduled_runs_job_id_due_at_key UNIQUE (job_id, due_at),
+  constraint scheduled_runs_check CHECK ((last_due_at >= due_at)),
+  constraint scheduled_runs_occurrence_count_check CHECK ((occurrence_count > 0)),
+  constraint scheduled_runs_outcome_check CHECK ((outcome = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text, 'unknown'::text, 'missed'::text])))
+);
+CREATE INDEX scheduled_runs_ended ON public.scheduled_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX scheduled_runs_running ON public.scheduled_runs USING btree (started_at) WHERE (outcome = 'running'::text);
+
 create table schema_migrations (
   number integer not null,
   name text not null,
@@ -2737,6 +2793,9 @@ alter table pending_price_increases add constraint pending_price_increases_insta
 alter table price_changes add constraint price_changes_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table proxied_traffic add constraint proxied_traffic_instance_id_generation_fkey FOREIGN KEY (instance_id, generation) REFERENCES instance_runs(instance_id, generation) ON DELETE CASCADE;
 alter table proxy_ports add constraint proxy_ports_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table scheduled_jobs add constraint scheduled_jobs_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id);
+alter table scheduled_jobs add constraint scheduled_jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table scheduled_runs add constraint scheduled_runs_job_id_fkey FOREIGN KEY (job_id) REFERENCES scheduled_jobs(id) ON DELETE CASCADE;
 alter table ssh_keys add constraint ssh_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table standing_requests add constraint standing_requests_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table standing_requests add constraint standing_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);

@@ -3298,6 +3298,79 @@ export type RouteRequestResponse = {
   readonly __request_id: string;
 };
 
+export type ScheduleCreateRequest = {
+  readonly api_endpoint: string;
+  readonly request_method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly request_body?: Readonly<Record<string, unknown>>;
+  readonly frequency: "HOURLY" | "DAILY" | "WEEKLY" | "ONCE";
+  readonly day_of_the_week?: number;
+  readonly hour_of_the_day?: number;
+  readonly min_of_the_hour?: number;
+  readonly start_time?: number;
+  readonly end_time?: number;
+  readonly instance_id?: number;
+  readonly [key: string]: unknown;
+};
+
+export type ScheduleCreateResponse = {
+  readonly success: true;
+  readonly scheduled_job_id: number;
+  readonly msg: string;
+};
+
+export type ScheduleUpdateRequest = {
+  readonly api_endpoint?: string;
+  readonly request_method?: "GET" | "POST" | "PUT" | "DELETE";
+  readonly request_body?: Readonly<Record<string, unknown>>;
+  readonly frequency?: "HOURLY" | "DAILY" | "WEEKLY" | "ONCE";
+  readonly day_of_the_week?: number;
+  readonly hour_of_the_day?: number;
+  readonly min_of_the_hour?: number;
+  readonly start_time?: number;
+  readonly end_time?: number;
+  readonly instance_id?: number;
+  readonly [key: string]: unknown;
+};
+
+export type ScheduleUpdateResponse = {
+  readonly success: true;
+  readonly scheduled_job_id: number;
+  readonly msg: string;
+};
+
+export type ScheduledJob = {
+  readonly id: number;
+  readonly instance_id: number | null;
+  readonly api_endpoint: string;
+  readonly request_method: string;
+  readonly request_body?: Readonly<Record<string, unknown>>;
+  readonly start_time: number;
+  readonly end_time: number;
+  readonly day_of_the_week: number | null;
+  readonly hour_of_the_day: number | null;
+  readonly min_of_the_hour: number | null;
+  readonly frequency: string;
+  readonly status: "active" | "ended" | "stopped";
+  readonly stop_reason: string | null;
+  readonly next_time: number | null;
+  readonly api_key_id: number;
+  readonly created_at: number;
+  readonly last_run: ScheduledRun | null;
+};
+
+export type ScheduledRun = {
+  readonly due_time: number;
+  readonly last_due_time: number;
+  readonly occurrences: number;
+  readonly outcome: "running" | "done" | "failed" | "unknown" | "missed";
+  readonly api_key_id: number;
+  readonly http_status: number | null;
+  readonly error: string | null;
+  readonly msg: string | null;
+  readonly start_time: number | null;
+  readonly end_time: number | null;
+};
+
 export type SecretDeleteRequest = {
   readonly key?: string;
 };
@@ -5185,6 +5258,61 @@ export type ApikeyResetAnswer = ApikeyResetResponse;
 /** Replace the calling API key: `PUT /api/v0/commands/reset_apikey/` */
 export function apikeyReset(client: Client, options?: CallOptions): Promise<ApikeyResetAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/commands/reset_apikey/" }, options);
+}
+
+export type ScheduleListAnswer = readonly ScheduledJob[];
+
+/** List scheduled jobs: `GET /api/v0/commands/schedule_job/` */
+export function scheduleList(client: Client, options?: CallOptions): Promise<ScheduleListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/commands/schedule_job/" }, options);
+}
+
+export type ScheduleCreateInput = {
+  readonly body: ScheduleCreateRequest;
+};
+
+export type ScheduleCreateAnswer = ScheduleCreateResponse;
+
+/** Schedule a request: `POST /api/v0/commands/schedule_job/` */
+export function scheduleCreate(client: Client, input: ScheduleCreateInput, options?: CallOptions): Promise<ScheduleCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/commands/schedule_job/", body: input.body ?? {} }, options);
+}
+
+export type ScheduleUpdateInput = {
+  readonly id: number;
+  readonly body?: ScheduleUpdateRequest;
+};
+
+export type ScheduleUpdateAnswer = ScheduleUpdateResponse;
+
+/** Change a scheduled job: `PUT /api/v0/commands/schedule_job/{id}/` */
+export function scheduleUpdate(client: Client, input: ScheduleUpdateInput, options?: CallOptions): Promise<ScheduleUpdateAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/commands/schedule_job/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type ScheduleDeleteInput = {
+  readonly id: number;
+};
+
+export type ScheduleDeleteAnswer = Message;
+
+/** Delete a scheduled job: `DELETE /api/v0/commands/schedule_job/{id}/` */
+export function scheduleDelete(client: Client, input: ScheduleDeleteInput, options?: CallOptions): Promise<ScheduleDeleteAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/commands/schedule_job/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type ScheduleRunsInput = {
+  readonly id: number;
+  readonly query?: {
+    readonly limit?: number;
+  };
+};
+
+export type ScheduleRunsAnswer = readonly ScheduledRun[];
+
+/** List the runs of a scheduled job: `GET /api/v0/commands/schedule_job/{id}/runs/` */
+export function scheduleRuns(client: Client, input: ScheduleRunsInput, options?: CallOptions): Promise<ScheduleRunsAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/commands/schedule_job/${encodeURIComponent(input.id)}/runs/`, query: input.query }, options);
 }
 
 export type BillingTransferCreditInput = {

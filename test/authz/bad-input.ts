@@ -29,6 +29,7 @@ export const WITHOUT_INPUT: ReadonlySet<string> = new Set([
   "GET /api/v0/caps/",
   "PUT /api/v0/commands/reset_apikey/",
   "GET /api/v0/clusters/",
+  "GET /api/v0/commands/schedule_job/",
   "GET /api/v0/deployments/",
   "GET /api/v0/endptjobs/",
   "GET /api/v0/gpu_names/unique/",

@@ -21,6 +21,7 @@ import { hiddenPaymentEndpoints, paymentEndpoints } from "./payment-endpoints.ts
 import { anSshKeyId, copyEndpoints } from "./copy-endpoints.ts";
 import { completionEndpoints } from "./completion-endpoints.ts";
 import { hiddenServerlessEndpoints, serverlessEndpoints } from "./serverless-endpoints.ts";
+import { scheduleEndpoints } from "./schedule-endpoints.ts";
 import { spendingEndpoints } from "./spending-endpoints.ts";
 import { templateEndpoints } from "./template-endpoints.ts";
 import { unbuiltEndpoints } from "./unbuilt-endpoints.ts";
@@ -432,6 +433,7 @@ export const endpoints = {
   ...paymentEndpoints,
   ...spendingEndpoints,
   ...templateEndpoints,
+  ...scheduleEndpoints,
   ...unbuiltEndpoints,
 
   ...serverlessEndpoints,

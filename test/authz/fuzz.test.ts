@@ -28,6 +28,8 @@ const TIMEOUT_MS = 60_000 + 200 * REQUESTS;
 const BARE: Readonly<Record<string, "array" | "string">> = {
   "GET /api/v0/audit_logs/": "array",
   "DELETE /api/v0/auth/apikeys/{id}/": "string",
+  "GET /api/v0/commands/schedule_job/": "array",
+  "GET /api/v0/commands/schedule_job/{id}/runs/": "array",
   "GET /api/v0/invoices/": "array",
   "GET /api/v0/machines/{id}/": "array",
   "GET /api/v0/machines/{id}/reports/": "array",

@@ -13,6 +13,7 @@ import {
   type IpHistory,
 } from "../domains/people/accounts/for-assembly.ts";
 import type { RandomBytes } from "../domains/people/accounts/index.ts";
+import { JobRunner, scheduleRoutes } from "../domains/people/schedules/index.ts";
 import { ENFORCE_LOOP, freezeAbandonedTeam, freezeRoutes } from "../domains/people/freezes/index.ts";
 import { arrearsRoutes, capRoutes, refuseNewKeys } from "../domains/money/limits/index.ts";
 import {
@@ -146,6 +147,7 @@ export type BerthApp = {
   readonly proxy: PortProxy;
   readonly routers: Routers;
   readonly autoscaler: Autoscaler;
+  readonly jobs: Pick<JobRunner, "idle">;
   readonly channels: ReadonlyMap<string, ChannelHandler>;
   /** Finishes what is under way; nothing new may arrive any more. */
   drain(): Promise<void>;
@@ -191,16 +193,10 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     reportAddress: dependencies.payments?.publicUrl,
     gatherMs: dependencies.gatherMs ?? 0,
   });
+  const jobRunner = new JobRunner({ database, clock, log, encryption, sendAs: http.sendAs });
   const loops = createLoops(dependencies, {
-    routers,
-    autoscaler,
-    provider,
-    encryption,
-    ipHistory,
-    gateway,
-    proxy,
-    matcher,
-    deliveryLoops,
+    ...{ jobRunner, routers, autoscaler, provider, encryption, ipHistory },
+    ...{ gateway, proxy, matcher, deliveryLoops },
   });
   deliverer.whenFree(() => loops.wake(DELIVER_LOOP));
   offers.follow((machineIds) => {
@@ -220,8 +216,10 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     proxy,
     routers,
     autoscaler,
+    jobs: jobRunner,
     channels: createChannels({ identities, offers, space, gateway, loops, matcher, routers, agreement, autoscaler }),
     async drain() {
+      await jobRunner.stop();
       await autoscaler.stop();
       await reports.idle();
       await Promise.all([offers.stop(), space.stop()]);
@@ -312,6 +310,7 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
   endpointSideRoutes(http, parts);
   notificationRoutes(http, parts.notificationParts.ports);
   auditRoutes(http, { log });
+  scheduleRoutes(http, { encryption });
   unbuiltRoutes(http);
   registerHealth(http, { loops, freeBytes: parts.freeBytes ?? (async () => undefined) });
   registerMetrics(http, { loops, gateway, offers });

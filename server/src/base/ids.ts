@@ -30,6 +30,7 @@ export type WorkerGroupId = Id<"worker_group">;
 export type DeploymentId = Id<"deployment">;
 export type DeploymentVersionId = Id<"deployment_version">;
 export type DeploymentFileId = Id<"deployment_file">;
+export type ScheduledJobId = Id<"scheduled_job">;
 export type StandingRequestId = Id<"standing_request">;
 export type PaymentId = Id<"payment">;
 export type PaymentCardId = Id<"payment_card">;

@@ -26,6 +26,7 @@ import type {
   PaymentId,
   PayoutHoldId,
   PayoutId,
+  ScheduledJobId,
   ServerId,
   SshKeyId,
   StandingRequestId,
@@ -1295,6 +1296,42 @@ export type RouteSigningKeysTable = {
   created_at: Date;
 };
 
+export type ScheduledJobsTable = {
+  id: GeneratedAlways<ScheduledJobId>;
+  user_id: UserId;
+  api_key_id: ApiKeyId;
+  instance_id: InstanceId | null;
+  request_method: "GET" | "POST" | "PUT" | "DELETE";
+  api_endpoint: string;
+  request_body: string;
+  digest: string;
+  frequency: "ONCE" | "HOURLY" | "DAILY" | "WEEKLY";
+  day_of_the_week: number | null;
+  hour_of_the_day: number | null;
+  min_of_the_hour: number;
+  starts_at: Date;
+  ends_at: Date;
+  due_at: Date | null;
+  stop_reason: string | null;
+  created_at: Date;
+  closed_at: Date | null;
+};
+
+export type ScheduledRunsTable = {
+  id: GeneratedAlways<bigint>;
+  job_id: ScheduledJobId;
+  due_at: Date;
+  last_due_at: Date;
+  occurrence_count: number;
+  api_key_id: ApiKeyId;
+  outcome: "running" | "done" | "failed" | "unknown" | "missed";
+  http_status: number | null;
+  error: string | null;
+  message: string | null;
+  started_at: Date | null;
+  ended_at: Date | null;
+};
+
 export type SchemaMigrationsTable = {
   number: number;
   name: string;
@@ -1650,6 +1687,8 @@ export type Tables = {
   reconciliation_clock: ReconciliationClockTable;
   reconciliation_findings: ReconciliationFindingsTable;
   route_signing_keys: RouteSigningKeysTable;
+  scheduled_jobs: ScheduledJobsTable;
+  scheduled_runs: ScheduledRunsTable;
   schema_migrations: SchemaMigrationsTable;
   servers: ServersTable;
   ssh_keys: SshKeysTable;

@@ -15,6 +15,7 @@ import {
   lowerPricesLoop,
   rollListingsLoop,
 } from "../../domains/supply/listings/index.ts";
+import { runJobsLoop, scheduleLoops, type JobRunner } from "../../domains/people/schedules/index.ts";
 import { freezeLoops } from "../../domains/people/freezes/index.ts";
 import { hostLoops, type AgentGateway } from "../../domains/supply/hosts/for-assembly.ts";
 import type { OpenConnections } from "../../domains/supply/hosts/index.ts";
@@ -63,6 +64,7 @@ export function listLoops(
   { database, clock, log, server }: LoopBasis,
   {
     ipHistory,
+    jobRunner,
     gateway,
     proxy,
     matcher,
@@ -75,6 +77,7 @@ export function listLoops(
     connections,
   }: {
     readonly ipHistory: IpHistory;
+    readonly jobRunner: JobRunner;
     readonly gateway: AgentGateway;
     readonly connections: () => OpenConnections;
     readonly proxy: PortProxy;
@@ -115,6 +118,8 @@ export function listLoops(
     sharedAddressLoop({ database, clock, log }),
     payoutDoubtLoop({ database, clock }),
     ...statisticsLoops({ database, clock }),
+    runJobsLoop(jobRunner),
+    ...scheduleLoops({ database, clock }),
     matchLoop(matcher),
     ...queueLoops({ database, clock }),
     ...deliveryLoops,

@@ -4,6 +4,7 @@ import { HARDWARE_FIELDS } from "./fields/hardware.ts";
 import { MONEY_FIELDS } from "./fields/money.ts";
 import { PEOPLE_FIELDS } from "./fields/people.ts";
 import { RENTAL_FIELDS } from "./fields/rental.ts";
+import { SCHEDULE_FIELDS } from "./fields/schedules.ts";
 import { SERVERLESS_FIELDS } from "./fields/serverless.ts";
 import { TEMPLATE_FIELDS } from "./fields/templates.ts";
 import type { FieldWords } from "./schemas.ts";
@@ -24,6 +25,7 @@ const OWN: FieldWords = {
   ...DOCUMENT_FIELDS,
   ...SERVERLESS_FIELDS,
   ...PEOPLE_FIELDS,
+  ...SCHEDULE_FIELDS,
 };
 
 /**

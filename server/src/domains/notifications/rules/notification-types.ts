@@ -27,6 +27,7 @@ const CLIENT: readonly (readonly [topic: string, slug: string, displayName: stri
   ["account", "account_unfrozen", "Freeze lifted", "mandatory"],
   ["account", "administrator_acted", "Act of an administrator, for administrators", "mail"],
   ["account", "email_lost", "Address proven by another account", "quiet"],
+  ["account", "scheduled_job_failed", "Scheduled job failed or missed", "mail"],
   ["billing", "low_credit", "Low credit", "mail"],
   ["billing", "cap_nearly_reached", "Spending cap nearly reached", "mail"],
   ["billing", "traffic_limit_reached", "Traffic limit reached", "mandatory"],

@@ -67,6 +67,7 @@ const PARAMETERS: FieldWords = {
   latest_first: [`${FLAG}: the newest first; true by default`, "true"],
   level: ["Finest detail of the events: 0 for the most important ones only, 3 for all", 1],
   limit: ["Most entries of one answer", 25],
+  "api.schedule.runs limit": ["Most entries of one answer: at most 1,000, 100 by default", 100],
   "api.admin.list_documents limit": ["Most entries of one answer: at most 500, 100 by default", 100],
   "api.billing.list_all_documents limit": ["Most entries of one answer: at most 500, 100 by default", 100],
   "api.billing.list_documents limit": ["Most entries of one answer: at most 500, 100 by default", 100],

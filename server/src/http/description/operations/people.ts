@@ -231,4 +231,33 @@ export const PEOPLE_OPERATIONS: OperationWords = {
     description:
       "Returns contradictions in what the caller's machines declare or report, the newest first, 500 at most.",
   },
+
+  "api.schedule.list": {
+    description:
+      "Returns the scheduled jobs of the account with their last runs: those that go on first, 2,048 at most. The body of a job is shown to the key that it acts with.",
+  },
+  "api.schedule.create": {
+    description:
+      "Schedules a request, which the server sends to itself with the rights that the calling key has at each run. Times are UTC. 422 `job_exists` with `scheduled_job_id` when the account sends the same request at the same times already; 400 `too_many` above 500 jobs, 400 `invalid_args` for times that do not fit the frequency or a path that does not exist, 403 for an operation that the key may not call.",
+    request: {
+      api_endpoint: "/api/v0/instances/reboot/77/",
+      request_method: "PUT",
+      request_body: {},
+      frequency: "DAILY",
+      hour_of_the_day: 3,
+      instance_id: 77,
+    },
+  },
+  "api.schedule.update": {
+    description:
+      "Changes the named fields of a scheduled job, which acts with the calling key from then on; another key than the job's names the whole request. A job that is over goes on with its new times. 404 `not_found`, 400 `missing_input` without a field, 422 `job_exists` as for a new job.",
+    request: { frequency: "WEEKLY", day_of_the_week: 1, hour_of_the_day: 3 },
+  },
+  "api.schedule.delete": {
+    description: "Deletes a scheduled job with its history. A run that has begun goes on to its end. 404 `not_found`.",
+  },
+  "api.schedule.runs": {
+    description:
+      "Returns the runs of a scheduled job of the last 90 days, the newest first: done, failed with the reason, missed, or of unknown outcome because a server ended during the run. 404 `not_found`.",
+  },
 };

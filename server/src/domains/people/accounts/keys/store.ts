@@ -55,7 +55,18 @@ const COLUMNS = [
  * longer a member of the team.
  */
 export async function findIdentity(db: Reader, sha256: Buffer): Promise<Identity | undefined> {
-  const row = await db
+  const row = await liveKeys(db).where("api_keys.key_sha256", "=", sha256).executeTakeFirst();
+  return row && identityOf(row);
+}
+
+/** The identity that a key has now, for the server itself; undefined in the same cases. */
+export async function findIdentityOfKey(db: Reader, id: ApiKeyId): Promise<Identity | undefined> {
+  const row = await liveKeys(db).where("api_keys.id", "=", id).executeTakeFirst();
+  return row && identityOf(row);
+}
+
+function liveKeys(db: Reader) {
+  return db
     .selectFrom("api_keys")
     .innerJoin("users", "users.id", "api_keys.user_id")
     .leftJoin("team_members", (join) =>
@@ -84,11 +95,14 @@ export async function findIdentity(db: Reader, sha256: Buffer): Promise<Identity
       "member_freezes.id as member_freeze_id",
       "member_freezes.reason as member_freeze_reason",
     ])
-    .where("api_keys.key_sha256", "=", sha256)
     .where("api_keys.deleted_at", "is", null)
-    .where("users.deleted_at", "is", null)
-    .executeTakeFirst();
-  if (row === undefined || row.live_member_id !== row.member_id) return undefined;
+    .where("users.deleted_at", "is", null);
+}
+
+type LiveKey = NonNullable<Awaited<ReturnType<ReturnType<typeof liveKeys>["executeTakeFirst"]>>>;
+
+function identityOf(row: LiveKey): Identity | undefined {
+  if (row.live_member_id !== row.member_id) return undefined;
   const own = readPermissions(row.permissions);
   return {
     userId: row.user_id,

@@ -1,0 +1,2 @@
+// Exports that only schedules uses.
+export { findIdentityOfKey } from "./keys/store.ts";
