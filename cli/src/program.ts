@@ -21,6 +21,7 @@ import { declareMachineCommands } from "./declare/machines.ts";
 import { declareMarketCommands } from "./declare/market.ts";
 import { declarePaymentCommands, declarePayoutCommands } from "./declare/payments.ts";
 import { declareNotificationCommands } from "./declare/notifications.ts";
+import { declareScheduleCommands } from "./declare/schedules.ts";
 import { declareServerCommands } from "./declare/server.ts";
 import { declareServiceCommands } from "./declare/services.ts";
 import { declareTeamCommands } from "./declare/teams.ts";
@@ -58,7 +59,7 @@ const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[
     ],
   ],
   ["The market", [declareMarketCommands]],
-  ["What you rent", [declareInstanceCommands, declareHostTaskCommands]],
+  ["What you rent", [declareInstanceCommands, declareHostTaskCommands, declareScheduleCommands]],
   ["Ways in", [declareAccessCommands, declareKeyCommands, declareTeamCommands]],
   [
     "Money",
