@@ -10,6 +10,7 @@ const DOMAINS = {
   unbuilt: [],
   "people/accounts": ["notifications"],
   "people/schedules": ["people/accounts", "notifications"],
+  "people/sign-in": ["people/accounts", "notifications"],
   "people/teams": ["people/accounts", "money/ledger", "notifications"],
   "people/freezes": [
     "people/accounts",

@@ -578,9 +578,16 @@ create table api_keys (
   created_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
   member_id integer,
+  kind text default 'api'::text not null,
+  expires_at timestamp with time zone,
+  ip_address text,
+  opened_by_key_id integer,
+  demands_tfa boolean default false not null,
   constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_kind CHECK ((kind = ANY (ARRAY['api'::text, 'session'::text, 'tfa'::text]))),
   constraint api_keys_member CHECK (((member_id IS NULL) OR ((instance_id IS NULL) AND (member_id <> user_id)))),
-  constraint api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255)))
+  constraint api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255))),
+  constraint api_keys_session_ends CHECK (((kind = 'api'::text) = (expires_at IS NULL)))
 );
 CREATE INDEX api_keys_instance_id ON public.api_keys USING btree (instance_id) WHERE (instance_id IS NOT NULL);
 CREATE UNIQUE INDEX api_keys_key_sha256 ON public.api_keys USING btree (key_sha256);
@@ -681,34 +688,6 @@ create table audit_sums (
   posted_nanos numeric not null,
   constraint audit_sums_pkey PRIMARY KEY (account_id)
 );
-
-create table benchmarks (
-  id integer generated always as identity,
-  machine_id integer not null,
-  instance_id integer,
-  type text not null,
-  measured_by text not null,
-  value double precision not null,
-  measured_at timestamp with time zone not null,
-  gpu_name text,
-  num_gpus integer not null,
-  user_id integer,
-  image text,
-  template_id integer,
-  template_hash text,
-  is_template_public boolean default false not null,
-  price_nanos_per_hour bigint,
-  constraint benchmarks_pkey PRIMARY KEY (id),
-  constraint benchmarks_measured_by_check CHECK ((measured_by = ANY (ARRAY['server'::text, 'worker'::text, 'agent'::text]))),
-  constraint benchmarks_num_gpus_check CHECK ((num_gpus >= 0)),
-  constraint benchmarks_of_worker CHECK ((((measured_by = 'worker'::text) = (instance_id IS NOT NULL)) AND ((instance_id IS NULL) = (user_id IS NULL)) AND ((instance_id IS NULL) = (price_nanos_per_hour IS NULL)) AND ((type = 'perf'::text) = (measured_by = 'worker'::text)))),
-  constraint benchmarks_price_nanos_per_hour_check CHECK ((price_nanos_per_hour >= 0)),
-  constraint benchmarks_type_check CHECK ((type = ANY (ARRAY['perf'::text, 'upload'::text, 'download'::text, 'cpu'::text, 'disk'::text]))),
-  constraint benchmarks_value_check CHECK (((value > (0)::double precision) AND (value < 'Infinity'::double precision)))
-);
-CREATE INDEX benchmarks_of_machine ON public.benchmarks USING btree (machine_id);
-CREATE UNIQUE INDEX benchmarks_one_of_instance ON public.benchmarks USING btree (instance_id, type) WHERE (instance_id IS NOT NULL);
-CREATE UNIQUE INDEX benchmarks_one_of_machine ON public.benchmarks USING btree (machine_id, type, measured_by) WHERE (instance_id IS NULL);
 
 create table cap_arrears (
   id integer generated always as identity,
@@ -1180,12 +1159,10 @@ create table gpu_samples (
   available_p10_nanos bigint,
   available_p50_nanos bigint,
   available_p90_nanos bigint,
-  unavailable_count double precision default 0 not null,
   constraint gpu_samples_pkey PRIMARY KEY (step_s, at, verified, hosting, gpu_name),
   constraint gpu_samples_available_count_check CHECK ((available_count >= (0)::double precision)),
   constraint gpu_samples_hosting_check CHECK ((hosting = ANY (ARRAY['secure_cloud'::text, 'community'::text, 'all'::text]))),
   constraint gpu_samples_rented_count_check CHECK ((rented_count >= (0)::double precision)),
-  constraint gpu_samples_unavailable_count_check CHECK ((unavailable_count >= (0)::double precision)),
   constraint gpu_samples_verified_check CHECK ((verified = ANY (ARRAY['yes'::text, 'no'::text, 'all'::text])))
 );
 
@@ -1363,9 +1340,7 @@ create table instances (
   traffic_left_nanos bigint,
   traffic_left_at_ms bigint default 0 not null,
   traffic_reached_at timestamp with time zone,
-  bundle_id bigint,
   constraint instances_pkey PRIMARY KEY (id),
-  constraint instances_bundle_id_check CHECK ((bundle_id >= 0)),
   constraint instances_desired_check CHECK ((desired = ANY (ARRAY['running'::text, 'stopped'::text, 'destroyed'::text]))),
   constraint instances_device_count_check CHECK ((device_count >= 1)),
   constraint instances_discount_ppm_check CHECK (((discount_ppm >= 0) AND (discount_ppm <= 1000000))),
@@ -2273,62 +2248,6 @@ create table route_signing_keys (
   constraint route_signing_keys_id_check CHECK (id)
 );
 
-create table scheduled_jobs (
-  id integer generated always as identity,
-  user_id integer not null,
-  api_key_id integer not null,
-  instance_id integer,
-  request_method text not null,
-  api_endpoint text not null,
-  request_body text not null,
-  digest text not null,
-  frequency text not null,
-  day_of_the_week integer,
-  hour_of_the_day integer,
-  min_of_the_hour integer not null,
-  starts_at timestamp with time zone not null,
-  ends_at timestamp with time zone not null,
-  due_at timestamp with time zone,
-  stop_reason text,
-  created_at timestamp with time zone not null,
-  closed_at timestamp with time zone,
-  constraint scheduled_jobs_pkey PRIMARY KEY (id),
-  constraint scheduled_jobs_api_endpoint_check CHECK ((api_endpoint ~~ '/%'::text)),
-  constraint scheduled_jobs_check CHECK ((ends_at >= starts_at)),
-  constraint scheduled_jobs_check1 CHECK (((due_at IS NULL) = (closed_at IS NOT NULL))),
-  constraint scheduled_jobs_day_of_the_week_check CHECK (((day_of_the_week >= 0) AND (day_of_the_week <= 6))),
-  constraint scheduled_jobs_frequency_check CHECK ((frequency = ANY (ARRAY['ONCE'::text, 'HOURLY'::text, 'DAILY'::text, 'WEEKLY'::text]))),
-  constraint scheduled_jobs_hour_of_the_day_check CHECK (((hour_of_the_day >= 0) AND (hour_of_the_day <= 23))),
-  constraint scheduled_jobs_min_of_the_hour_check CHECK (((min_of_the_hour >= 0) AND (min_of_the_hour <= 59))),
-  constraint scheduled_jobs_request_method_check CHECK ((request_method = ANY (ARRAY['GET'::text, 'POST'::text, 'PUT'::text, 'DELETE'::text])))
-);
-CREATE INDEX scheduled_jobs_closed ON public.scheduled_jobs USING btree (closed_at) WHERE (closed_at IS NOT NULL);
-CREATE INDEX scheduled_jobs_due ON public.scheduled_jobs USING btree (due_at) WHERE (due_at IS NOT NULL);
-CREATE INDEX scheduled_jobs_of_user ON public.scheduled_jobs USING btree (user_id, id);
-CREATE UNIQUE INDEX scheduled_jobs_same ON public.scheduled_jobs USING btree (user_id, digest) WHERE (due_at IS NOT NULL);
-
-create table scheduled_runs (
-  id bigint generated always as identity,
-  job_id integer not null,
-  due_at timestamp with time zone not null,
-  last_due_at timestamp with time zone not null,
-  occurrence_count integer not null,
-  api_key_id integer not null,
-  outcome text not null,
-  http_status integer,
-  error text,
-  message text,
-  started_at timestamp with time zone,
-  ended_at timestamp with time zone,
-  constraint scheduled_runs_pkey PRIMARY KEY (id),
-  constraint scheduled_runs_job_id_due_at_key UNIQUE (job_id, due_at),
-  constraint scheduled_runs_check CHECK ((last_due_at >= due_at)),
-  constraint scheduled_runs_occurrence_count_check CHECK ((occurrence_count > 0)),
-  constraint scheduled_runs_outcome_check CHECK ((outcome = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text, 'unknown'::text, 'missed'::text])))
-);
-CREATE INDEX scheduled_runs_ended ON public.scheduled_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
-CREATE INDEX scheduled_runs_running ON public.scheduled_runs USING btree (started_at) WHERE (outcome = 'running'::text);
-
 create table schema_migrations (
   number integer not null,
   name text not null,
@@ -2351,6 +2270,15 @@ create table servers (
   constraint servers_pkey PRIMARY KEY (id),
   constraint servers_data_dir_key_key UNIQUE (data_dir_key)
 );
+
+create table sign_in_attempts (
+  bucket_sha256 bytea not null,
+  attempt_count integer not null,
+  window_ends_at timestamp with time zone not null,
+  constraint sign_in_attempts_pkey PRIMARY KEY (bucket_sha256),
+  constraint sign_in_attempts_attempt_count_check CHECK ((attempt_count > 0))
+);
+CREATE INDEX sign_in_attempts_window_ends_at ON public.sign_in_attempts USING btree (window_ends_at);
 
 create table ssh_keys (
   id integer generated always as identity,
@@ -2491,13 +2419,89 @@ CREATE INDEX templates_clear_content ON public.templates USING btree (id) WHERE 
 CREATE UNIQUE INDEX templates_creator_hash ON public.templates USING btree (creator_id, hash_id) WHERE (deleted_at IS NULL);
 CREATE INDEX templates_public ON public.templates USING btree (id) WHERE ((deleted_at IS NULL) AND (NOT is_private));
 
-create table user_templates (
+create table tfa_authorizations (
   user_id integer not null,
-  template_id integer not null,
-  added_at timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  constraint tfa_authorizations_pkey PRIMARY KEY (user_id)
+);
+
+create table tfa_backup_codes (
+  id bigint generated always as identity,
+  user_id integer not null,
+  code_hmac bytea not null,
+  created_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  constraint tfa_backup_codes_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX tfa_backup_codes_live ON public.tfa_backup_codes USING btree (user_id, code_hmac) WHERE ((used_at IS NULL) AND (deleted_at IS NULL));
+
+create table tfa_challenges (
+  id bigint generated always as identity,
+  user_id integer not null,
+  purpose text not null,
+  secret_sha256 bytea not null,
+  channel text,
+  method_id integer,
+  sealed_phone text,
+  code_hmac bytea,
+  code_sent_at timestamp with time zone,
+  code_expires_at timestamp with time zone,
+  team_id integer,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint tfa_challenges_pkey PRIMARY KEY (id),
+  constraint tfa_challenges_secret_sha256_key UNIQUE (secret_sha256),
+  constraint tfa_challenges_channel_check CHECK ((channel = ANY (ARRAY['totp'::text, 'sms'::text, 'email'::text]))),
+  constraint tfa_challenges_purpose_check CHECK ((purpose = ANY (ARRAY['sign_in'::text, 'verify'::text, 'authorize'::text, 'phone'::text])))
+);
+CREATE INDEX tfa_challenges_expires_at ON public.tfa_challenges USING btree (expires_at);
+CREATE INDEX tfa_challenges_user_id ON public.tfa_challenges USING btree (user_id);
+
+create table tfa_locks (
+  user_id integer not null,
+  factor text not null,
+  fail_count integer not null,
+  lock_count integer default 0 not null,
+  locked_until timestamp with time zone,
+  constraint tfa_locks_pkey PRIMARY KEY (user_id, factor),
+  constraint tfa_locks_fail_count_check CHECK ((fail_count >= 0))
+);
+
+create table tfa_methods (
+  id integer generated always as identity,
+  user_id integer not null,
+  method text not null,
+  label text default ''::text not null,
+  sealed_secret text not null,
+  is_primary boolean not null,
+  last_step bigint,
+  created_at timestamp with time zone not null,
   last_used_at timestamp with time zone,
-  constraint user_templates_pkey PRIMARY KEY (user_id, template_id),
-  constraint user_templates_check CHECK (((added_at IS NOT NULL) OR (last_used_at IS NOT NULL)))
+  deleted_at timestamp with time zone,
+  constraint tfa_methods_pkey PRIMARY KEY (id),
+  constraint tfa_methods_label_check CHECK ((length(label) <= 30)),
+  constraint tfa_methods_method_check CHECK ((method = ANY (ARRAY['totp'::text, 'sms'::text])))
+);
+CREATE UNIQUE INDEX tfa_methods_primary ON public.tfa_methods USING btree (user_id) WHERE (is_primary AND (deleted_at IS NULL));
+CREATE INDEX tfa_methods_user_id ON public.tfa_methods USING btree (user_id) WHERE (deleted_at IS NULL);
+
+create table tfa_sends (
+  id bigint generated always as identity,
+  user_id integer not null,
+  target_hmac bytea not null,
+  sent_at timestamp with time zone not null,
+  constraint tfa_sends_pkey PRIMARY KEY (id)
+);
+CREATE INDEX tfa_sends_target ON public.tfa_sends USING btree (target_hmac, sent_at);
+CREATE INDEX tfa_sends_user_id ON public.tfa_sends USING btree (user_id, sent_at);
+
+create table tfa_setups (
+  user_id integer not null,
+  sealed_secret text not null,
+  expires_at timestamp with time zone not null,
+  constraint tfa_setups_pkey PRIMARY KEY (user_id)
 );
 
 create table users (
@@ -2525,6 +2529,7 @@ create table users (
   email_proven_at timestamp with time zone,
   email_proven_by text,
   freeze_id integer,
+  tfa_enabled_at timestamp with time zone,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_balance_threshold_nanos_check CHECK ((balance_threshold_nanos >= 0)),
   constraint users_email_check CHECK (((email = lower(email)) AND ((length(email) >= 3) AND (length(email) <= 64)))),
@@ -2700,13 +2705,10 @@ alter table agent_tasks add constraint agent_tasks_instance_id_fkey FOREIGN KEY 
 alter table agent_tasks add constraint agent_tasks_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table agent_tasks add constraint agent_tasks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table api_keys add constraint api_keys_member_id_fkey FOREIGN KEY (member_id) REFERENCES users(id);
+alter table api_keys add constraint api_keys_opened_by_key_id_fkey FOREIGN KEY (opened_by_key_id) REFERENCES api_keys(id);
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table arrears add constraint arrears_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table audit_events add constraint audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
-alter table benchmarks add constraint benchmarks_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
-alter table benchmarks add constraint benchmarks_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
-alter table benchmarks add constraint benchmarks_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
-alter table benchmarks add constraint benchmarks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table cap_arrears add constraint cap_arrears_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table credit_drops add constraint credit_drops_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table default_jobs add constraint default_jobs_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
@@ -2793,9 +2795,6 @@ alter table pending_price_increases add constraint pending_price_increases_insta
 alter table price_changes add constraint price_changes_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table proxied_traffic add constraint proxied_traffic_instance_id_generation_fkey FOREIGN KEY (instance_id, generation) REFERENCES instance_runs(instance_id, generation) ON DELETE CASCADE;
 alter table proxy_ports add constraint proxy_ports_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
-alter table scheduled_jobs add constraint scheduled_jobs_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id);
-alter table scheduled_jobs add constraint scheduled_jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
-alter table scheduled_runs add constraint scheduled_runs_job_id_fkey FOREIGN KEY (job_id) REFERENCES scheduled_jobs(id) ON DELETE CASCADE;
 alter table ssh_keys add constraint ssh_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table standing_requests add constraint standing_requests_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table standing_requests add constraint standing_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -2811,8 +2810,15 @@ alter table teams add constraint teams_founding_key_id_fkey FOREIGN KEY (foundin
 alter table teams add constraint teams_id_fkey FOREIGN KEY (id) REFERENCES users(id);
 alter table template_versions add constraint template_versions_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
 alter table templates add constraint templates_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES users(id);
-alter table user_templates add constraint user_templates_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
-alter table user_templates add constraint user_templates_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table tfa_authorizations add constraint tfa_authorizations_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table tfa_backup_codes add constraint tfa_backup_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table tfa_challenges add constraint tfa_challenges_method_id_fkey FOREIGN KEY (method_id) REFERENCES tfa_methods(id);
+alter table tfa_challenges add constraint tfa_challenges_team_id_fkey FOREIGN KEY (team_id) REFERENCES users(id);
+alter table tfa_challenges add constraint tfa_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table tfa_locks add constraint tfa_locks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table tfa_methods add constraint tfa_methods_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table tfa_sends add constraint tfa_sends_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table tfa_setups add constraint tfa_setups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table users add constraint users_freeze_id_fkey FOREIGN KEY (freeze_id) REFERENCES account_freezes(id);
 alter table users add constraint users_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES users(id);
 alter table volume_attachments add constraint volume_attachments_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
@@ -2865,4 +2871,5 @@ CREATE TRIGGER payout_holds_change BEFORE DELETE OR UPDATE ON public.payout_hold
 CREATE TRIGGER team_rights_changed AFTER DELETE OR UPDATE ON public.team_members FOR EACH ROW EXECUTE FUNCTION notify_team_rights_changed();
 CREATE TRIGGER team_rights_changed AFTER DELETE OR UPDATE ON public.team_roles FOR EACH ROW EXECUTE FUNCTION notify_team_rights_changed();
 CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE OF is_admin, deleted_at, freeze_id ON public.users FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('user');
+CREATE TRIGGER api_keys_changed_by_tfa AFTER UPDATE OF tfa_enabled_at ON public.users FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('user');
 CREATE TRIGGER member_changed AFTER UPDATE OF deleted_at, freeze_id ON public.users FOR EACH ROW EXECUTE FUNCTION notify_member_changed();

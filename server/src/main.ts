@@ -18,6 +18,7 @@ import { readyText } from "./assembly/announce.ts";
 import { openFactKeeper } from "./assembly/files.ts";
 import { freeBytesOf } from "./assembly/health.ts";
 import { SAY_ALIVE_LOOP } from "./domains/servers/index.ts";
+import { createSmsSender } from "./domains/people/sign-in/index.ts";
 import { PROXY_LOOP } from "./assembly/loops/proxy.ts";
 import { startServer } from "./assembly/start-server.ts";
 
@@ -171,6 +172,7 @@ async function main(): Promise<void> {
       secret,
       server,
       random: randomBytes,
+      sms: config.smsProvider && createSmsSender(config.smsProvider),
       proxy,
       gatherMs: GATHER_MS,
       freeBytes: () => freeBytesOf(config.dataDir),

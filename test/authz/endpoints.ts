@@ -22,6 +22,7 @@ import { anSshKeyId, copyEndpoints } from "./copy-endpoints.ts";
 import { completionEndpoints } from "./completion-endpoints.ts";
 import { hiddenServerlessEndpoints, serverlessEndpoints } from "./serverless-endpoints.ts";
 import { scheduleEndpoints } from "./schedule-endpoints.ts";
+import { signInEndpoints } from "./sign-in-endpoints.ts";
 import { spendingEndpoints } from "./spending-endpoints.ts";
 import { templateEndpoints } from "./template-endpoints.ts";
 import { unbuiltEndpoints } from "./unbuilt-endpoints.ts";
@@ -215,6 +216,7 @@ const readResult: Row = {
 };
 
 export const endpoints = {
+  ...signInEndpoints,
   "GET /healthz": plain("public", "/healthz"),
   "GET /readyz": plain("public", "/readyz"),
 

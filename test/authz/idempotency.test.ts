@@ -34,6 +34,7 @@ const END_THEIR_KEY: ReadonlySet<string> = new Set(["PUT /api/v0/commands/reset_
 const HAVE_NO_KEY: ReadonlySet<string> = new Set([
   "POST /api/v0/agent/join/",
   "POST /route/",
+  "PUT /api/v0/users/current/",
   "POST /worker_status/",
   "POST /delete_requests/",
 ]);

@@ -54,7 +54,10 @@ async function aMember(world: World, team: TestCaller, role: string = NOTHING): 
   return user.id;
 }
 
-const inTeam = (needs: Needs, path: string, body?: unknown): Row => ({ ...plain(needs, path, body), as: theTeam });
+export const inTeam = (needs: Needs, path: string, body?: unknown): Row => ({
+  ...plain(needs, path, body),
+  as: theTeam,
+});
 
 /** A call on a member of the team; a stranger is no member. */
 const onMember = (aim: (id: string | number) => Target, role: string = NOTHING): Row => ({

@@ -9,6 +9,7 @@ import { createLog } from "../../server/src/base/log.ts";
 import type { Database, DatabaseConfig } from "../../server/src/db/connect.ts";
 import { listen } from "../../server/src/db/listener.ts";
 import { deleteApiKeysNamed } from "../../server/src/domains/people/accounts/keys/store.ts";
+import type { SmsMessage } from "../../server/src/domains/people/sign-in/sms.ts";
 import { NO_PAYMENTS } from "../../server/src/domains/money/payments/for-assembly.ts";
 import { refreshOffers } from "../../server/src/domains/supply/market/index.ts";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../support/fixtures.ts";
@@ -17,6 +18,7 @@ import { aMachine } from "../support/hosts/machines.ts";
 import { startFakeRegistry, type FakeRegistry } from "../support/network/fake-registry.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { until } from "../support/until.ts";
+import { anSmtpServer } from "../support/network/smtp-server.ts";
 import { StripeServer } from "../support/money/stripe-server.ts";
 
 /** A request, but for who sends it. */
@@ -49,6 +51,8 @@ export type World = {
   readonly registry: FakeRegistry;
   /** Everything that was logged, one JSON object per line. */
   readonly logged: readonly string[];
+  /** The text messages that were sent, oldest first. */
+  readonly texts: readonly SmsMessage[];
   send(method: string, target: Target, secret?: string): Promise<TestAnswer>;
   /** The body of a request that must succeed. */
   done(method: string, target: Target, by: { readonly secret: string }): Promise<Readonly<Record<string, unknown>>>;
@@ -62,6 +66,8 @@ export type World = {
 
 type Scope = { after(fn: () => Promise<void>): void };
 
+/** The secret of the server under test. */
+export const WORLD_SECRET = Buffer.alloc(32, "authz");
 const ADDRESS = "192.0.2.1";
 const ROW_KEY = "for one row";
 
@@ -71,19 +77,23 @@ export async function makeWorld(scope: Scope): Promise<World> {
   scope.after(() => stripe.close());
   const registry = await startFakeRegistry({ tags: { app: ["latest"] } });
   scope.after(() => registry.close());
+  const smtp = await anSmtpServer(scope, () => "550 nobody reads it");
   const logged: string[] = [];
+  const texts: SmsMessage[] = [];
   const log = createLog("trace", { write: (line) => void logged.push(line) });
   const app = buildApp({
     database,
     clock: systemClock,
     log,
     random: (size) => crypto.getRandomValues(Buffer.alloc(size)),
-    secret: Buffer.alloc(32, "authz"),
+    secret: WORLD_SECRET,
     limits: NO_LIMITS,
     trustedProxies: NO_PROXIES,
     proxy: { bindHost: "127.0.0.1", publicHost: "proxy.example" },
     payments: { ...NO_PAYMENTS, stripe: stripe.settings },
     registries: { isPrivateAllowed: true, resolve: async () => [] },
+    notifications: { mail: { smtpUrl: smtp.url, from: "Berth <berth@market.example>" } },
+    sms: async (message) => texts.push(message) > 0,
   });
   const routes: Route[] = [];
   app.http.app.addHook("onRoute", ({ method, url, config }) => {
@@ -114,6 +124,7 @@ export async function makeWorld(scope: Scope): Promise<World> {
     stripe,
     registry,
     logged,
+    texts,
     send,
     async done(method, target, by) {
       const answer = await send(method, target, by.secret);
@@ -227,9 +238,12 @@ async function contentsReader(connection: DatabaseConfig, scope: Scope): Promise
   const everything = { name: "everything", text: parts.join(" union all ") };
   return async () => {
     // How a notice is delivered is decided behind the request that gave the reason for it.
-    await until("all notices to be planned", async () => {
-      const { rows: unplanned } = await client.query("select 1 from notices where planned_at is null limit 1");
-      return unplanned.length === 0;
+    await until("all notices to be planned and mailed", async () => {
+      const { rows: unfinished } = await client.query(
+        `(select 1 from notices where planned_at is null limit 1)
+         union all (select 1 from notice_deliveries where channel = 'email' and due_at is not null limit 1)`,
+      );
+      return unfinished.length === 0;
     });
     const { rows } = await client.query<{ line: string }>(everything);
     return rows.map(({ line }) => line).join("\n");

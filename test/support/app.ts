@@ -23,6 +23,7 @@ import { setMarketRules } from "../../server/src/domains/supply/market/for-assem
 import type { MarketRules } from "../../server/src/domains/supply/market/for-instances.ts";
 import { NO_PAYMENTS, type PaymentSettings } from "../../server/src/domains/money/payments/for-assembly.ts";
 import { admitStart, enterServer, SAY_ALIVE_LOOP, ThisServer } from "../../server/src/domains/servers/index.ts";
+import type { SmsSender } from "../../server/src/domains/people/sign-in/index.ts";
 import { FakeHost, type FakeHostOptions } from "./hosts/fake-host.ts";
 import { aCaller, aUser, inTransaction, type TestCaller } from "./fixtures.ts";
 import { inject, NO_LIMITS, type TestAnswer, type TestCall } from "./network/http.ts";
@@ -87,6 +88,8 @@ export type TestAppOptions = {
   readonly notifications?: NotificationSettings;
   /** The number of hosts that it simulates; when absent its hosts have no invented past. */
   readonly simulatedHosts?: number;
+  /** The provider of text messages; none are sent when absent. */
+  readonly sms?: SmsSender;
   /** The name of its data directory: it enters itself among the servers of its database. */
   readonly dataDirKey?: string;
 };
@@ -134,6 +137,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     simulatedHosts: options.simulatedHosts,
     notifications: options.notifications ?? {},
     payments: options.payments ?? NO_PAYMENTS,
+    sms: options.sms,
   };
   const app = buildApp(dependencies);
   const barriers = new Map<string, () => void>();

@@ -14,8 +14,9 @@ import {
 } from "../domains/people/accounts/for-assembly.ts";
 import type { RandomBytes } from "../domains/people/accounts/index.ts";
 import { JobRunner, scheduleRoutes } from "../domains/people/schedules/index.ts";
+import { codeKey, signInRoutes, type SmsSender } from "../domains/people/sign-in/index.ts";
 import { ENFORCE_LOOP, freezeAbandonedTeam, freezeRoutes } from "../domains/people/freezes/index.ts";
-import { arrearsRoutes, capRoutes, refuseNewKeys } from "../domains/money/limits/index.ts";
+import { arrearsRoutes, capRoutes, refuseCappedMember, refuseNewKeys } from "../domains/money/limits/index.ts";
 import {
   invoiceRoutes,
   grantCredit,
@@ -132,6 +133,8 @@ export type AppDependencies = {
   readonly notifications?: NotificationSettings;
   /** The way to container registries; without it that of webhooks. */
   readonly registries?: Outside;
+  /** Sends text messages; without it none are sent. */
+  readonly sms?: SmsSender | undefined;
   /** True, as by default, when anybody may make an account. */
   readonly isSignupOpen?: boolean;
   /** This process among the servers of its database; absent where it is the only one, as in tests. */
@@ -265,6 +268,13 @@ function registerRoutes(http: HttpScope, parts: Parts): void {
     paymentStandingOf: (userId) => readPaymentSummary(database.kysely, userId),
     grantCredit: (tx, { userId, amount, actor }) =>
       grantCredit(tx, { userId, amount: nanos(amount), reason: "credit granted", actor }),
+  });
+  signInRoutes(http, {
+    ...{ identities, random, encryption, queueMail, refuseNewKeys, refuseCappedMember },
+    codeKey: codeKey(secret),
+    sms: parts.sms,
+    balanceOf: balanceNow,
+    paymentStandingOf: (userId) => readPaymentSummary(database.kysely, userId),
   });
   invoiceRoutes(http, { poster });
   paymentRoutes(http, { provider: parts.provider, encryption, log, publicUrl: parts.payments?.publicUrl });

@@ -30,6 +30,8 @@ test("each setting is read", () => {
     BERTH_NOTICE_SECONDS: "0",
     BERTH_MIN_SLICE_SECONDS: "86400",
     BERTH_SMTP_URL: "smtps://me:secret@mail.example.com",
+    BERTH_SMS_URL: "https://sms.example.com/send",
+    BERTH_SMS_TOKEN: "t",
     BERTH_MAIL_FROM: "Berth <berth@example.com>",
     BERTH_WEBHOOKS_ALLOW_PRIVATE: "1",
     BERTH_LOG_LEVEL: "debug",
@@ -43,6 +45,7 @@ test("each setting is read", () => {
   );
   assert.equal(config.leaseMs, 60_000);
   assert.deepEqual([config.noticeMs, config.minSliceMs], [0, 86_400_000]);
+  assert.deepEqual(config.smsProvider, { url: "https://sms.example.com/send", token: "t" });
   assert.deepEqual(config.notifications, {
     mail: { smtpUrl: "smtps://me:secret@mail.example.com", from: "Berth <berth@example.com>" },
     isPrivateAllowed: true,
@@ -133,6 +136,8 @@ test("a setting that cannot be used is named with what it should be", () => {
     ["BERTH_TAX_TABLE", '{"DE": {"percent": 19, "reverse": true}}'],
     ["BERTH_MAIL_FROM", "berth@example.com"],
     ["BERTH_SMTP_URL", "https://mail.example.com"],
+    ["BERTH_SMS_URL", "sms.example.com"],
+    ["BERTH_SMS_TOKEN", "token without an address"],
     ["BERTH_LEASE_SECONDS", "19"],
     ["BERTH_LEASE_SECONDS", "86401"],
     ["BERTH_NOTICE_SECONDS", "-1"],

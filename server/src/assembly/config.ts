@@ -3,6 +3,7 @@ import { parseServerUrl } from "../../../protocol/index.ts";
 import { NANOS_PER_DOLLAR, parseDollars, type Nanos } from "../base/money.ts";
 import { GB_PRICE_DOLLARS_MAX } from "../base/price-limits.ts";
 import type { AccountLimits } from "../domains/people/accounts/for-assembly.ts";
+import type { SmsSettings } from "../domains/people/sign-in/index.ts";
 import { UNNAMED_SELLER, type Seller, type TaxRule, type TaxTable } from "../domains/money/invoices/index.ts";
 import type { PriceCeilings } from "../base/price-ceilings.ts";
 import type { TrafficRules } from "../domains/supply/hosts/index.ts";
@@ -66,6 +67,7 @@ export type Config = {
   readonly accountLimits: AccountLimits;
   /** True when anybody who reaches the server may make an account. */
   readonly isSignupOpen: boolean;
+  readonly smsProvider: SmsSettings | undefined;
   readonly notifications: {
     /** The mail server for notifications, and their sender's address; undefined sends no mail. */
     readonly mail: { readonly smtpUrl: string; readonly from: string } | undefined;
@@ -137,6 +139,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       volumes: readInteger("BERTH_VOLUMES_MAX", environment["BERTH_VOLUMES_MAX"] || "1000", ACCOUNT_COUNT_MAX),
     },
     isSignupOpen: readSwitch("BERTH_OPEN_SIGNUP", environment["BERTH_OPEN_SIGNUP"] || "1"),
+    smsProvider: readSms(environment["BERTH_SMS_URL"], environment["BERTH_SMS_TOKEN"]),
     notifications: {
       mail: readMail(environment["BERTH_SMTP_URL"], environment["BERTH_MAIL_FROM"]),
       isPrivateAllowed: environment["BERTH_WEBHOOKS_ALLOW_PRIVATE"] === "1",
@@ -313,6 +316,13 @@ function readMail(smtpUrl: string | undefined, from: string | undefined) {
     throw new ConfigError(`BERTH_MAIL_FROM must be an address such as Berth <berth@example.com>, not "${from ?? ""}"`);
   }
   return { smtpUrl, from };
+}
+
+/** The provider of text messages; undefined when none is set up. */
+function readSms(url: string | undefined, token: string | undefined): SmsSettings | undefined {
+  if (!url && token) throw new ConfigError("BERTH_SMS_TOKEN needs BERTH_SMS_URL as well");
+  const address = readUrl("BERTH_SMS_URL", url);
+  return address === undefined ? undefined : { url: address, token: token || undefined };
 }
 
 /** The lease from its setting. One shorter than a few heartbeats would end between two of them. */

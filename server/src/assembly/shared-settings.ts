@@ -24,6 +24,7 @@ export function sharedSettings(config: Config): SharedSettings {
     BERTH_VOLUMES_MAX: String(config.accountLimits.volumes),
     BERTH_STRIPE_SECRET_KEY: payments.stripe === undefined ? "" : "set",
     BERTH_SMTP_URL: notifications.mail === undefined ? "" : "set",
+    BERTH_SMS_URL: config.smsProvider === undefined ? "" : "set",
     BERTH_OPEN_SIGNUP: config.isSignupOpen ? "1" : "0",
     BERTH_TAX_PERCENT: String(seller.taxPpm / PPM_PER_PERCENT),
     BERTH_SELLER_NAME: seller.name,

@@ -22,6 +22,9 @@ export type Freeze = {
   readonly reason: string;
 };
 
+/** A session of a person, which a password or a second factor opened. */
+export type Session = { readonly kind: "session" | "tfa"; readonly expiresAt: Date };
+
 /** The caller, resolved from the key of a request. */
 export type Identity = {
   /** The account that the key acts as, and that pays: a person's own, or a team's. */
@@ -34,6 +37,10 @@ export type Identity = {
   readonly permissions: PermissionDocument | undefined;
   /** The instance that the key lies in: it may touch this instance and nothing else. */
   readonly instanceId: InstanceId | undefined;
+  /** The session that the key is of; absent for an API key. */
+  readonly session?: Session | undefined;
+  /** True when destructive operations need a session that a second factor opened, and this key is none. */
+  readonly demandsTfa?: boolean;
   /** The open freeze of the account; absent while there is none. */
   readonly freeze?: Freeze | undefined;
   /** The open freeze of the member who holds the key of a team. */

@@ -38,6 +38,7 @@ export type PayoutId = Id<"payout">;
 export type PayoutHoldId = Id<"payout_hold">;
 export type AccountFreezeId = Id<"account_freeze">;
 export type TeamRoleId = Id<"team_role">;
+export type TfaMethodId = Id<"tfa_method">;
 export type TeamInvitationId = Id<"team_invitation">;
 export type WebhookId = Id<"webhook">;
 export type BenchmarkId = Id<"benchmark">;

@@ -4,7 +4,6 @@ import type {
   AccountFreezeId,
   AgentCredentialId,
   ApiKeyId,
-  BenchmarkId,
   DeploymentFileId,
   DeploymentId,
   DeploymentVersionId,
@@ -26,13 +25,13 @@ import type {
   PaymentId,
   PayoutHoldId,
   PayoutId,
-  ScheduledJobId,
   ServerId,
   SshKeyId,
   StandingRequestId,
   TeamInvitationId,
   TeamRoleId,
   TemplateId,
+  TfaMethodId,
   UserId,
   VolumeId,
   VolumeOfferId,
@@ -140,6 +139,11 @@ export type ApiKeysTable = {
   created_at: Date;
   deleted_at: Date | null;
   member_id: UserId | null;
+  kind: Generated<"api" | "session" | "tfa">;
+  expires_at: Date | null;
+  ip_address: string | null;
+  opened_by_key_id: ApiKeyId | null;
+  demands_tfa: Generated<boolean>;
 };
 
 export type ArrearsTable = {
@@ -202,24 +206,6 @@ export type AuditSealsTable = {
 export type AuditSumsTable = {
   account_id: number;
   posted_nanos: string;
-};
-
-export type BenchmarksTable = {
-  id: GeneratedAlways<BenchmarkId>;
-  machine_id: MachineId;
-  instance_id: InstanceId | null;
-  type: "perf" | "upload" | "download" | "cpu" | "disk";
-  measured_by: "server" | "worker" | "agent";
-  value: number;
-  measured_at: Date;
-  gpu_name: string | null;
-  num_gpus: number;
-  user_id: UserId | null;
-  image: string | null;
-  template_id: TemplateId | null;
-  template_hash: string | null;
-  is_template_public: Generated<boolean>;
-  price_nanos_per_hour: bigint | null;
 };
 
 export type CapArrearsTable = {
@@ -556,7 +542,6 @@ export type GpuSamplesTable = {
   available_p10_nanos: bigint | null;
   available_p50_nanos: bigint | null;
   available_p90_nanos: bigint | null;
-  unavailable_count: Generated<number>;
 };
 
 export type HostFaultsTable = {
@@ -705,7 +690,6 @@ export type InstancesTable = {
   traffic_left_nanos: bigint | null;
   traffic_left_at_ms: Generated<bigint>;
   traffic_reached_at: Date | null;
-  bundle_id: bigint | null;
 };
 
 export type InvitationMailsTable = {
@@ -1296,42 +1280,6 @@ export type RouteSigningKeysTable = {
   created_at: Date;
 };
 
-export type ScheduledJobsTable = {
-  id: GeneratedAlways<ScheduledJobId>;
-  user_id: UserId;
-  api_key_id: ApiKeyId;
-  instance_id: InstanceId | null;
-  request_method: "GET" | "POST" | "PUT" | "DELETE";
-  api_endpoint: string;
-  request_body: string;
-  digest: string;
-  frequency: "ONCE" | "HOURLY" | "DAILY" | "WEEKLY";
-  day_of_the_week: number | null;
-  hour_of_the_day: number | null;
-  min_of_the_hour: number;
-  starts_at: Date;
-  ends_at: Date;
-  due_at: Date | null;
-  stop_reason: string | null;
-  created_at: Date;
-  closed_at: Date | null;
-};
-
-export type ScheduledRunsTable = {
-  id: GeneratedAlways<bigint>;
-  job_id: ScheduledJobId;
-  due_at: Date;
-  last_due_at: Date;
-  occurrence_count: number;
-  api_key_id: ApiKeyId;
-  outcome: "running" | "done" | "failed" | "unknown" | "missed";
-  http_status: number | null;
-  error: string | null;
-  message: string | null;
-  started_at: Date | null;
-  ended_at: Date | null;
-};
-
 export type SchemaMigrationsTable = {
   number: number;
   name: string;
@@ -1350,6 +1298,12 @@ export type ServersTable = {
   beat_count: Generated<bigint>;
   stopped_at: Date | null;
   agent_addresses: Generated<string[]>;
+};
+
+export type SignInAttemptsTable = {
+  bucket_sha256: Buffer;
+  attempt_count: number;
+  window_ends_at: Date;
 };
 
 export type SshKeysTable = {
@@ -1443,11 +1397,69 @@ export type TemplatesTable = {
   deleted_at: Date | null;
 };
 
-export type UserTemplatesTable = {
+export type TfaAuthorizationsTable = {
   user_id: UserId;
-  template_id: TemplateId;
-  added_at: Date | null;
+  expires_at: Date;
+};
+
+export type TfaBackupCodesTable = {
+  id: GeneratedAlways<bigint>;
+  user_id: UserId;
+  code_hmac: Buffer;
+  created_at: Date;
+  used_at: Date | null;
+  deleted_at: Date | null;
+};
+
+export type TfaChallengesTable = {
+  id: GeneratedAlways<bigint>;
+  user_id: UserId;
+  purpose: "sign_in" | "verify" | "authorize" | "phone";
+  secret_sha256: Buffer;
+  channel: "totp" | "sms" | "email" | null;
+  method_id: TfaMethodId | null;
+  sealed_phone: string | null;
+  code_hmac: Buffer | null;
+  code_sent_at: Date | null;
+  code_expires_at: Date | null;
+  team_id: UserId | null;
+  created_at: Date;
+  expires_at: Date;
+  used_at: Date | null;
+};
+
+export type TfaLocksTable = {
+  user_id: UserId;
+  factor: string;
+  fail_count: number;
+  lock_count: Generated<number>;
+  locked_until: Date | null;
+};
+
+export type TfaMethodsTable = {
+  id: GeneratedAlways<TfaMethodId>;
+  user_id: UserId;
+  method: "totp" | "sms";
+  label: Generated<string>;
+  sealed_secret: string;
+  is_primary: boolean;
+  last_step: bigint | null;
+  created_at: Date;
   last_used_at: Date | null;
+  deleted_at: Date | null;
+};
+
+export type TfaSendsTable = {
+  id: GeneratedAlways<bigint>;
+  user_id: UserId;
+  target_hmac: Buffer;
+  sent_at: Date;
+};
+
+export type TfaSetupsTable = {
+  user_id: UserId;
+  sealed_secret: string;
+  expires_at: Date;
 };
 
 export type UsersTable = {
@@ -1475,6 +1487,7 @@ export type UsersTable = {
   email_proven_at: Date | null;
   email_proven_by: "mail" | "operator" | "server" | null;
   freeze_id: AccountFreezeId | null;
+  tfa_enabled_at: Date | null;
 };
 
 export type VolumeAttachmentsTable = {
@@ -1595,7 +1608,6 @@ export type Tables = {
   audit_origin: AuditOriginTable;
   audit_seals: AuditSealsTable;
   audit_sums: AuditSumsTable;
-  benchmarks: BenchmarksTable;
   cap_arrears: CapArrearsTable;
   certificate_authorities: CertificateAuthoritiesTable;
   charge_days: ChargeDaysTable;
@@ -1687,10 +1699,9 @@ export type Tables = {
   reconciliation_clock: ReconciliationClockTable;
   reconciliation_findings: ReconciliationFindingsTable;
   route_signing_keys: RouteSigningKeysTable;
-  scheduled_jobs: ScheduledJobsTable;
-  scheduled_runs: ScheduledRunsTable;
   schema_migrations: SchemaMigrationsTable;
   servers: ServersTable;
+  sign_in_attempts: SignInAttemptsTable;
   ssh_keys: SshKeysTable;
   standing_requests: StandingRequestsTable;
   team_invitations: TeamInvitationsTable;
@@ -1700,7 +1711,13 @@ export type Tables = {
   template_hash_keys: TemplateHashKeysTable;
   template_versions: TemplateVersionsTable;
   templates: TemplatesTable;
-  user_templates: UserTemplatesTable;
+  tfa_authorizations: TfaAuthorizationsTable;
+  tfa_backup_codes: TfaBackupCodesTable;
+  tfa_challenges: TfaChallengesTable;
+  tfa_locks: TfaLocksTable;
+  tfa_methods: TfaMethodsTable;
+  tfa_sends: TfaSendsTable;
+  tfa_setups: TfaSetupsTable;
   users: UsersTable;
   volume_attachments: VolumeAttachmentsTable;
   volume_clones: VolumeClonesTable;

@@ -7,6 +7,7 @@ import { AppError, unauthenticated } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Origin } from "../base/facts.ts";
 import { refuseFrozen } from "../base/freeze.ts";
+import { refuseWithoutFactor } from "../base/second-factor.ts";
 import type { Caller, Identity } from "../base/identity.ts";
 import type { UserId } from "../base/ids.ts";
 import { invariant } from "../base/invariant.ts";
@@ -393,7 +394,10 @@ function authenticator(dependencies: HttpDependencies, ownRequests: OwnRequests)
       limit(`user ${identity.userId}`, access, ACCOUNT_FACTOR);
       limitAccount(identity.userId, access);
     }
-    const refused = refuseOperation(identity, access) ?? refuseFrozen(identity, request.method, access);
+    const refused =
+      refuseOperation(identity, access) ??
+      refuseFrozen(identity, request.method, access) ??
+      refuseWithoutFactor(identity, request.method, access);
     if (refused) throw refused;
   };
 }

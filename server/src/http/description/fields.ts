@@ -7,6 +7,7 @@ import { RENTAL_FIELDS } from "./fields/rental.ts";
 import { SCHEDULE_FIELDS } from "./fields/schedules.ts";
 import { SERVERLESS_FIELDS } from "./fields/serverless.ts";
 import { TEMPLATE_FIELDS } from "./fields/templates.ts";
+import { SIGN_IN_FIELDS } from "./fields/sign-in.ts";
 import type { FieldWords } from "./schemas.ts";
 
 /** Models that have fields of another one, as chosen columns have, and say the same of them. */
@@ -44,4 +45,12 @@ export const FIELDS: FieldWords = {
     ),
   ),
   ...OWN,
+  ...HARDWARE_FIELDS,
+  ...RENTAL_FIELDS,
+  ...TEMPLATE_FIELDS,
+  ...MONEY_FIELDS,
+  ...DOCUMENT_FIELDS,
+  ...SERVERLESS_FIELDS,
+  ...PEOPLE_FIELDS,
+  ...SIGN_IN_FIELDS,
 };

@@ -3,6 +3,7 @@ import { MONEY_OPERATIONS } from "./operations/money.ts";
 import { PEOPLE_OPERATIONS } from "./operations/people.ts";
 import { RENTAL_OPERATIONS } from "./operations/rental.ts";
 import { SERVERLESS_OPERATIONS } from "./operations/serverless.ts";
+import { SIGN_IN_OPERATIONS } from "./operations/sign-in.ts";
 import { SUPPLY_OPERATIONS } from "./operations/supply.ts";
 import { UNBUILT_OPERATIONS } from "./operations/unbuilt.ts";
 import type { Words } from "./schemas.ts";
@@ -26,6 +27,7 @@ export const TAGS = [
   { name: "Payouts", description: "Payouts to hosts." },
   { name: "Scheduled jobs", description: "Requests that the server sends to itself at times that you choose." },
   { name: "Serverless", description: "Endpoints, their worker groups and workers, and the requests to them." },
+  { name: "Sign-in", description: "Sessions of people, and two-factor sign-in." },
   { name: "Standing requests", description: "The queue of requests that wait for a matching offer." },
   { name: "Teams", description: "Accounts that several people use, with roles." },
   { name: "Templates", description: "Stored launch settings of instances." },
@@ -55,6 +57,7 @@ export const OPERATIONS: OperationWords = {
   ...MONEY_OPERATIONS,
   ...SERVERLESS_OPERATIONS,
   ...PEOPLE_OPERATIONS,
+  ...SIGN_IN_OPERATIONS,
   ...UNBUILT_OPERATIONS,
 };
 

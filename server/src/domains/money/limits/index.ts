@@ -4,4 +4,4 @@ export { arrearsRoutes } from "./arrears/routes.ts";
 export { setArrearsLimit } from "./arrears/store.ts";
 export { capLoops } from "./caps/loops.ts";
 export { capRoutes } from "./caps/routes.ts";
-export { refuseNewKeys } from "./caps/service.ts";
+export { refuseCappedMember, refuseNewKeys } from "./caps/service.ts";

@@ -59,7 +59,7 @@ const PROFILE = {
   password_resettable: Type.Boolean(),
   ssh_key: Text,
   sid: Text,
-  tfa_status: Type.Literal("disabled"),
+  tfa_status: Type.Union([Type.Literal("enabled"), Type.Literal("disabled")]),
   billaddress_line1: Text,
   billaddress_line2: Text,
   billaddress_city: Text,
@@ -196,6 +196,7 @@ export const CreateKeyBody = Type.Object({
       maximum: MAX_ID,
     }),
   ),
+  demands_tfa: Type.Optional(Type.Boolean()),
 });
 export type CreateKeyBody = Static<typeof CreateKeyBody>;
 
@@ -218,6 +219,7 @@ export const ApiKeyRecord = model("ApiKey", {
   key_prefix: Type.String(),
   permissions: GrantedPermissions,
   key_params: Text,
+  demands_tfa: Type.Boolean(),
   created_at: Type.Number(),
 });
 export type ApiKeyRecord = Static<typeof ApiKeyRecord>;

@@ -27,18 +27,22 @@ type UserFacts = { readonly balance: BalanceView; readonly payments: PaymentStan
 /** The API's record of the caller's own account. */
 export function viewUser(
   user: User,
-  { identity, ...facts }: UserFacts & { readonly identity: Pick<Identity, "apiKeyId" | "freeze" | "memberFreeze"> },
+  {
+    identity,
+    ...facts
+  }: UserFacts & { readonly identity: Pick<Identity, "apiKeyId" | "session" | "freeze" | "memberFreeze"> },
 ): CurrentUserResponse {
   return {
     ...viewProfile(user, facts),
     key_id: identity.apiKeyId,
+    sid: identity.session === undefined ? "" : String(identity.apiKeyId),
     created_at: epochSeconds(user.createdAt),
     freeze: viewFreeze(identity),
   };
 }
 
 /**
- * The fields that records of all users share. Berth has no sign-up credit and no second factor: those fields say so.
+ * The fields that records of all users share. Berth has no sign-up credit: that field says so.
  */
 function viewProfile(user: User, { balance, payments }: UserFacts) {
   const { billing } = user;
@@ -68,7 +72,7 @@ function viewProfile(user: User, { balance, payments }: UserFacts) {
     password_resettable: false,
     ssh_key: user.sshKey,
     sid: "",
-    tfa_status: "disabled" as const,
+    tfa_status: user.hasTfa ? ("enabled" as const) : ("disabled" as const),
     billaddress_line1: billing.line1,
     billaddress_line2: billing.line2,
     billaddress_city: billing.city,
@@ -131,6 +135,7 @@ export function viewApiKey(key: ApiKey): ApiKeyRecord {
     key_prefix: key.prefix,
     permissions: viewPermissions(key.permissions),
     key_params: key.keyParams,
+    demands_tfa: key.demandsTfa,
     created_at: epochSeconds(key.createdAt),
   };
 }

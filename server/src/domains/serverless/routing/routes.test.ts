@@ -75,6 +75,8 @@ test("a request gets a signed address at once, and a number that it keeps", asyn
   const pem = await app.call({ url: "/pubkey/" });
   assert.equal(pem.status, 200);
   assert.match(pem.text, /^-----BEGIN PUBLIC KEY-----/);
+  const { body: published } = await app.call({ url: "/api/v0/auth/pubkeys/" });
+  assert.deepEqual(published.pubkeys, [{ id: 1, algorithm: "RSA-SHA256", public_key: pem.text }]);
   const signed = createVerify("RSA-SHA256").update(`{\n    "url": "${url}"\n}`);
   assert.ok(signed.verify(pem.text, signature, "base64"));
   const next = await ask();

@@ -6,7 +6,7 @@ import type { Encryption } from "../../../base/encryption.ts";
 import { rateLimited } from "../../../http/error-response.ts";
 import { RateLimiter, WRONG_KEY_LIMIT } from "../../../http/rate-limit.ts";
 import type { HttpScope } from "../../../http/server.ts";
-import { REPLAY_TIMEOUT_S, RouteBody, RouteQuery, RouteResponse } from "./schema.ts";
+import { PublicKeysResponse, REPLAY_TIMEOUT_S, RouteBody, RouteQuery, RouteResponse } from "./schema.ts";
 import { routeAdmission, ROUTE_ACCESS, type Authenticate } from "./route-admission.ts";
 import type { RouteOutcome } from "./routed-group.ts";
 import { HOLD_MS, type Routers, type WantedEndpoint } from "./routers.ts";
@@ -43,11 +43,7 @@ export function routeRoutes(
   const admit = routeAdmission({ routers, authenticate, countGuess });
   app.addHook("preClose", async () => routers.release());
 
-  app.get(
-    "/pubkey/",
-    { config: { access: { operation: "api.route.public_key", permission: "public" } }, schema: { hide: true } },
-    async (_request, reply) => reply.type("text/plain").send((await loadSigner()).publicKeyPem),
-  );
+  publicKeyRoutes(app, loadSigner);
 
   app.post(
     "/route/",
@@ -85,6 +81,32 @@ export function routeRoutes(
       const { url, reqnum, requestIdx } = outcome.assignment;
       const ticket = tickets.issue(said, outcome.assignment);
       return { ...said, url, reqnum, request_idx: requestIdx, signature: signer.sign(url), ...ticket };
+    },
+  );
+}
+
+/** The key that checks signatures of this server, as text and among the published keys. */
+function publicKeyRoutes(app: HttpScope["app"], loadSigner: ReturnType<typeof signerLoader>): void {
+  app.get(
+    "/pubkey/",
+    { config: { access: { operation: "api.route.public_key", permission: "public" } }, schema: { hide: true } },
+    async (_request, reply) => reply.type("text/plain").send((await loadSigner()).publicKeyPem),
+  );
+
+  app.get(
+    "/api/v0/auth/pubkeys/",
+    {
+      config: { access: { operation: "api.route.public_keys", permission: "public" } },
+      schema: {
+        tags: ["Sign-in"],
+        summary: "Show the public keys of what the server signs",
+        response: { 200: PublicKeysResponse },
+      },
+    },
+    async () => {
+      const { publicKeyPem } = await loadSigner();
+      const key = { id: 1, algorithm: "RSA-SHA256" as const, public_key: publicKeyPem };
+      return { success: true as const, pubkeys: [key] };
     },
   );
 }

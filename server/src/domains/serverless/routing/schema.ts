@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
 import { MAX_ID } from "../../../base/ids.ts";
+import { model } from "../../../http/model.ts";
 
 /** A cost above this is a mistake, and would drown all other loads in rounding. */
 const COST_MAX = 1e12;
@@ -31,6 +32,17 @@ export const RouteBody = Type.Object({
   ),
 });
 export type RouteBody = Static<typeof RouteBody>;
+
+export const PublicKeysResponse = Type.Object({
+  success: Type.Literal(true),
+  pubkeys: Type.Array(
+    model("PublicKey", {
+      id: Type.Integer(),
+      algorithm: Type.Literal("RSA-SHA256"),
+      public_key: Type.String(),
+    }),
+  ),
+});
 
 export const RouteQuery = Type.Object({ api_key: Type.Optional(Type.String()) });
 

@@ -92,16 +92,24 @@ export async function refuseNewKeys(
   { userId, memberId, apiKeyId }: Identity,
   teamId: number | undefined,
 ): Promise<void> {
-  const own = { userId, apiKeyIds: [apiKeyId] };
-  const team = teamId === undefined || teamId === userId ? undefined : asId<UserId>(teamId);
-  const apiKeyIds = team && (await listKeyIdsEver(tx.db, { teamId: team, memberId: memberId ?? userId }));
-  const limited = team === undefined || apiKeyIds === undefined ? [own] : [own, { userId: team, apiKeyIds }];
-  for (const { userId: accountId, apiKeyIds: ids } of limited) {
-    const scopes: readonly CapScope[] = ids.map((id) => `key:${id}` as const);
-    const caps = await listCapsOfScopes(tx.db, [`account:${accountId}`, ...scopes], tx.now);
-    if (!caps.some(({ scope }) => scopes.includes(scope))) continue;
-    throw forbidden("A key with a cap makes no other keys: they would not have it.");
-  }
+  await refuseCapped(tx, userId, [apiKeyId]);
+  if (teamId === undefined || teamId === userId) return;
+  await refuseCappedMember(tx, { teamId: asId<UserId>(teamId), memberId: memberId ?? userId });
+}
+
+/** Refuses new keys of a team to a member who has or had a capped key of it. */
+export async function refuseCappedMember(
+  tx: Tx,
+  member: { readonly teamId: UserId; readonly memberId: UserId },
+): Promise<void> {
+  await refuseCapped(tx, member.teamId, await listKeyIdsEver(tx.db, member));
+}
+
+async function refuseCapped(tx: Tx, accountId: UserId, apiKeyIds: readonly ApiKeyId[]): Promise<void> {
+  const scopes: readonly CapScope[] = apiKeyIds.map((id) => `key:${id}` as const);
+  const caps = await listCapsOfScopes(tx.db, [`account:${accountId}`, ...scopes], tx.now);
+  if (!caps.some(({ scope }) => scopes.includes(scope))) return;
+  throw forbidden("A key with a cap makes no other keys: they would not have it.");
 }
 
 /** The scope that a request names, before its owner is checked. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../../base/clock.ts";
+import { notFound } from "../../../../base/errors.ts";
 import type { Identity } from "../../../../base/identity.ts";
 import { parseId, type ApiKeyId, type UserId } from "../../../../base/ids.ts";
 import type { Database } from "../../../../db/connect.ts";
@@ -16,8 +17,8 @@ const REMEMBERED_MS = 60_000;
 
 export type Identities = {
   /**
-   * The identity behind a secret; undefined when it is wrong or deleted, or its user is gone. Most keys are remembered;
-   * `pause` is awaited before the database is asked.
+   * The identity behind a secret; undefined when it is wrong or deleted, or its user is gone. Throws `auth_error` for a
+   * session that is over. Most keys are remembered; `pause` is awaited before the database is asked.
    */
   authenticate(secret: string, pause?: () => Promise<void>): Promise<Identity | undefined>;
   /** Drops the remembered identity of a key. Call it after the commit that changes the key, before answering. */
@@ -31,6 +32,11 @@ export type Identities = {
 };
 
 type Options = { readonly database: Database; readonly clock: Clock; readonly rememberedMax?: number };
+
+/** The refusal of a session that is over: published clients drop its key at exactly this status and sentence. */
+function sessionExpired() {
+  return notFound("auth_error", "Session expired. Please log in again.");
+}
 
 /** Resolves keys to callers with bounded memory. Only keys that exist are remembered, so guessing cannot fill it. */
 export function createIdentities({ database, clock, rememberedMax = REMEMBERED_MAX }: Options): Identities {
@@ -65,18 +71,24 @@ export function createIdentities({ database, clock, rememberedMax = REMEMBERED_M
     memory.forgetAll();
   };
 
+  const refuseExpired = (identity: Identity | undefined): Identity | undefined => {
+    const { session } = identity ?? {};
+    if (session !== undefined && session.expiresAt <= clock.now()) throw sessionExpired();
+    return identity;
+  };
+
   return {
     async authenticate(secret, pause) {
       if (!isWellFormed(secret)) return undefined;
       const sha256 = hashSecret(secret);
       const hash = sha256.toString("base64");
       const known = memory.find(hash, clock.monotonicMs()) ?? underWay.get(hash);
-      if (known !== undefined) return known;
+      if (known !== undefined) return refuseExpired(await known);
       const asked = read(sha256, hash, pause).finally(() => {
         if (underWay.get(hash) === asked) underWay.delete(hash);
       });
       underWay.set(hash, asked);
-      return asked;
+      return refuseExpired(await asked);
     },
     forget,
     forgetUser,

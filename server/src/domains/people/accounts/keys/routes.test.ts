@@ -40,6 +40,7 @@ test("a new key works, is shown once, and is stored and listed only as hash and 
     key_prefix: made.body.key.slice(0, 12),
     permissions,
     key_params: '{"a":[1]}',
+    demands_tfa: false,
     created_at: shown.created_at,
   });
   assert.ok(Math.abs(shown.created_at - Date.now() / 1000) < 60);

@@ -5,7 +5,14 @@ import type { Tx } from "../../../../db/transaction.ts";
 import { recordAudit } from "../audit-log/store.ts";
 import { findUserByEmailOrId, noSuchUser } from "../users/find-user.ts";
 import type { Identities } from "./identities.ts";
-import { countApiKeys, deleteApiKey, insertApiKey, replaceSecret, type KeyHolder } from "./store.ts";
+import {
+  countApiKeys,
+  deleteApiKey,
+  endSessionsOpenedBy,
+  insertApiKey,
+  replaceSecret,
+  type KeyHolder,
+} from "./store.ts";
 import { newKey, type RandomBytes } from "./rules/keys.ts";
 import { lockMembership } from "../team-accounts/member-store.ts";
 import { isWithin, parsePermissions, type Permissions } from "./rules/permissions.ts";
@@ -43,6 +50,8 @@ export async function createKey(
     key,
     permissions,
     keyParams: typeof keyParams === "string" ? keyParams : JSON.stringify(keyParams),
+    // A key that demands a second factor makes no key that does not.
+    demandsTfa: identity.demandsTfa === true || (body.demands_tfa ?? false),
   });
   const team = holder.userId === identity.userId ? {} : { team_id: holder.userId };
   const args = { id, name, key_prefix: key.prefix, permissions: permissions ?? false, ...team };
@@ -96,7 +105,8 @@ export async function deleteKey(
   identities: Identities,
 ): Promise<void> {
   if (id === undefined || !(await deleteApiKey(tx, identity, id))) throw noSuchKey();
-  tx.afterCommit(() => identities.forget(id));
+  // The sessions that the key opened end with it.
+  tx.afterCommit(() => identities.forgetUser(identity.userId));
   await recordAudit(tx, identity, { ipAddress, action: "api.apikey.delete", args: { id } });
 }
 
@@ -109,7 +119,8 @@ export async function resetKey(
   const key = newKey(random);
   const id = identity.apiKeyId;
   if (!(await replaceSecret(tx, id, key))) throw noSuchKey();
-  tx.afterCommit(() => identities.forget(id));
+  await endSessionsOpenedBy(tx, [id]);
+  tx.afterCommit(() => identities.forgetUser(identity.userId));
   const args = { id, key_prefix: key.prefix };
   await recordAudit(tx, identity, { ipAddress, action: "api.apikey.reset", args });
   return key.secret;

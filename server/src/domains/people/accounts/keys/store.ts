@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Freeze, Identity, PermissionDocument } from "../../../../base/identity.ts";
 import type { ApiKeyId, InstanceId, UserId } from "../../../../base/ids.ts";
 import { insertRows } from "../../../../db/insert-rows.ts";
@@ -18,6 +19,7 @@ export type ApiKey = KeyHolder & {
   readonly prefix: string;
   readonly permissions: Permissions;
   readonly keyParams: string;
+  readonly demandsTfa: boolean;
   readonly createdAt: Date;
 };
 
@@ -29,6 +31,8 @@ type ApiKeyInsert = {
   readonly key: NewKey;
   readonly permissions: Permissions;
   readonly keyParams?: string;
+  /** True when operations that destroy something need a session with a second factor. */
+  readonly demandsTfa?: boolean;
 };
 
 type InstanceKeyInsert = Pick<NewKey, "sha256" | "prefix"> & {
@@ -46,6 +50,7 @@ const COLUMNS = [
   "api_keys.key_prefix",
   "api_keys.permissions",
   "api_keys.key_params",
+  "api_keys.demands_tfa",
   "api_keys.created_at",
   "users.username",
 ] as const;
@@ -86,6 +91,11 @@ function liveKeys(db: Reader) {
       "api_keys.member_id",
       "api_keys.permissions",
       "api_keys.instance_id",
+      "api_keys.kind",
+      "api_keys.expires_at",
+      "api_keys.demands_tfa",
+      // In a team the second factor is that of the member who holds the key.
+      sql<boolean>`coalesce(members.tfa_enabled_at, users.tfa_enabled_at) is not null`.as("has_tfa"),
       "users.is_admin",
       "members.id as live_member_id",
       "team_roles.identifier as role_identifier",
@@ -114,8 +124,15 @@ function identityOf(row: LiveKey): Identity | undefined {
         ? own
         : intersect(own, permissionsOfRole(row.role_identifier, readDocument(row.role_permissions))),
     instanceId: row.instance_id ?? undefined,
+    ...sessionOf(row),
+    ...(row.kind === "api" && row.demands_tfa && row.has_tfa ? { demandsTfa: true } : {}),
     ...freezesOf(row),
   };
+}
+
+function sessionOf({ kind, expires_at: expiresAt }: { readonly kind: string; readonly expires_at: Date | null }) {
+  if (expiresAt === null) return {};
+  return { session: { kind: kind === "tfa" ? ("tfa" as const) : ("session" as const), expiresAt } };
 }
 
 type FrozenRow = {
@@ -135,7 +152,7 @@ function freezesOf(row: FrozenRow): Pick<Identity, "freeze" | "memberFreeze"> {
 
 export async function insertApiKey(
   tx: Tx,
-  { userId, memberId, name, key, permissions, keyParams }: ApiKeyInsert,
+  { userId, memberId, name, key, permissions, keyParams, demandsTfa = false }: ApiKeyInsert,
 ): Promise<ApiKeyId> {
   const row = await tx.db
     .insertInto("api_keys")
@@ -147,6 +164,7 @@ export async function insertApiKey(
       key_prefix: key.prefix,
       permissions: permissions === undefined ? null : JSON.stringify(permissions),
       key_params: keyParams ?? "",
+      demands_tfa: demandsTfa,
       created_at: tx.now,
     })
     .returning("id")
@@ -173,6 +191,7 @@ export async function countApiKeys(db: Reader, userId: UserId): Promise<number> 
     .select((eb) => eb.fn.countAll().as("count"))
     .where("user_id", "=", userId)
     .where("instance_id", "is", null)
+    .where("kind", "=", "api")
     .where("deleted_at", "is", null)
     .executeTakeFirstOrThrow();
   return Number(count);
@@ -205,12 +224,13 @@ export async function hasApiKey(db: Reader, userId: UserId, id: ApiKeyId): Promi
     .where("id", "=", id)
     .where("user_id", "=", userId)
     .where("instance_id", "is", null)
+    .where("kind", "=", "api")
     .where("deleted_at", "is", null)
     .executeTakeFirst();
   return row !== undefined;
 }
 
-/** Deletes a live key of the holder, but not an instance's. False when there is none. */
+/** Deletes a live API key of the holder, with the sessions that it opened. False when there is none. */
 export async function deleteApiKey(tx: Tx, { userId, memberId }: KeyHolder, id: ApiKeyId): Promise<boolean> {
   const result = await tx.db
     .updateTable("api_keys")
@@ -219,9 +239,27 @@ export async function deleteApiKey(tx: Tx, { userId, memberId }: KeyHolder, id: 
     .where("user_id", "=", userId)
     .where("member_id", "is not distinct from", memberId ?? null)
     .where("instance_id", "is", null)
+    .where("kind", "=", "api")
     .where("deleted_at", "is", null)
     .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  if (result.numUpdatedRows !== 1n) return false;
+  await endSessionsOpenedBy(tx, [id]);
+  return true;
+}
+
+/** Ends the sessions that these keys opened, and those that they opened in turn. */
+export async function endSessionsOpenedBy(tx: Tx, ids: readonly ApiKeyId[]): Promise<void> {
+  let openers = ids;
+  while (openers.length > 0) {
+    const rows = await tx.db
+      .updateTable("api_keys")
+      .set({ deleted_at: tx.now })
+      .where("opened_by_key_id", "in", openers)
+      .where("deleted_at", "is", null)
+      .returning("id")
+      .execute();
+    openers = rows.map(({ id }) => id);
+  }
 }
 
 /** Gives a live key to another holder; its secret stays. False when it is not a live key of the first one. */
@@ -318,6 +356,7 @@ function keysOf(db: Reader, userId: UserId) {
     .select(COLUMNS)
     .where("api_keys.user_id", "=", userId)
     .where("api_keys.instance_id", "is", null)
+    .where("api_keys.kind", "=", "api")
     .where("api_keys.deleted_at", "is", null);
 }
 
@@ -337,6 +376,7 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     prefix: row.key_prefix,
     permissions: readPermissions(row.permissions),
     keyParams: row.key_params,
+    demandsTfa: row.demands_tfa,
     createdAt: row.created_at,
   };
 }

@@ -23,7 +23,7 @@ export async function listSubaccounts(db: Reader, parentId: UserId, only?: UserI
     from unnest(${users.map(({ id }) => id)}::integer[]) as u (id)
     cross join lateral (
       select user_id, id, key_prefix, permissions from api_keys
-      where user_id = u.id and deleted_at is null and instance_id is null
+      where user_id = u.id and deleted_at is null and instance_id is null and kind = 'api'
       order by id limit 1
     ) as k
   `.execute(db);

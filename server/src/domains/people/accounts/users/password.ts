@@ -1,4 +1,4 @@
-import { scrypt } from "node:crypto";
+import { scrypt, timingSafeEqual } from "node:crypto";
 import { AppError } from "../../../../base/errors.ts";
 import type { RandomBytes } from "../keys/rules/keys.ts";
 
@@ -15,12 +15,27 @@ const waiting: (() => void)[] = [];
 
 /** `scrypt$N$r$p$salt$hash`: enough to check a password later. Throws `busy` when too many requests wait for theirs. */
 export async function hashPassword(password: string, random: RandomBytes): Promise<string> {
+  return inTurn(() => hashNow(password, random));
+}
+
+/**
+ * True when the password is the one of the stored hash. Without a hash it takes as long and is false: the time tells
+ * nobody whether there is an account.
+ */
+export async function isPasswordOf(password: string, stored: string | null | undefined): Promise<boolean> {
+  const [salt = "", hash = ""] = /^scrypt\$32768\$8\$3\$([\w-]+)\$([\w-]+)$/.exec(stored ?? "")?.slice(1) ?? [];
+  const known = Buffer.from(hash, "base64url");
+  const found = await inTurn(() => derive(password.normalize("NFKC"), Buffer.from(salt, "base64url")));
+  return known.length === found.length && timingSafeEqual(known, found);
+}
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (underWayCount >= AT_ONCE_MAX) {
     if (waiting.length >= WAITING_MAX) throw tooManyPasswords();
     await new Promise<void>((resolve) => void waiting.push(resolve));
   } else underWayCount += 1;
   try {
-    return await hashNow(password, random);
+    return await work();
   } finally {
     const next = waiting.shift();
     // The place goes to the request that has waited longest.
@@ -30,7 +45,7 @@ export async function hashPassword(password: string, random: RandomBytes): Promi
 }
 
 function tooManyPasswords(): AppError {
-  return new AppError("unavailable", "busy", "Too many accounts are being made. Repeat the request in a second.");
+  return new AppError("unavailable", "busy", "Too many passwords are being checked. Repeat the request in a second.");
 }
 
 async function hashNow(password: string, random: RandomBytes): Promise<string> {

@@ -59,6 +59,7 @@ const COLUMNS = [
   "balance_threshold_nanos",
   "traffic_limit_nanos",
   "balance_threshold_enabled",
+  "tfa_enabled_at",
   "created_at",
 ] as const;
 
@@ -230,6 +231,7 @@ function toUser(row: UserRow): User {
     balanceThresholdNanos: nanos(row.balance_threshold_nanos),
     trafficLimitNanos: row.traffic_limit_nanos === null ? undefined : nanos(row.traffic_limit_nanos),
     isBalanceThresholdEnabled: row.balance_threshold_enabled,
+    hasTfa: row.tfa_enabled_at !== null,
     createdAt: row.created_at,
   };
 }

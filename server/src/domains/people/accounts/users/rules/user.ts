@@ -28,6 +28,8 @@ export type User = {
   /** Traffic limit of each new instance; undefined for the default from its budget. */
   readonly trafficLimitNanos: Nanos | undefined;
   readonly isBalanceThresholdEnabled: boolean;
+  /** True while the account has a second factor. */
+  readonly hasTfa: boolean;
   readonly createdAt: Date;
 };
 

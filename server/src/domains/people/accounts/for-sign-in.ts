@@ -1,0 +1,18 @@
+// Exports that only sign-in uses.
+export {
+  endSessions,
+  insertSession,
+  listSessions,
+  listTeamSessions,
+  type StoredSession,
+  type TeamSession,
+} from "./keys/session-store.ts";
+export type { KeyHolder } from "./keys/store.ts";
+export { findPasswordHash, findSignInAccount, setTfa } from "./users/sign-in-store.ts";
+export { isPasswordOf } from "./users/password.ts";
+export { HOST_ONLY_PERMISSIONS } from "./users/service.ts";
+export { lockMembership } from "./team-accounts/member-store.ts";
+export { notForTeams } from "./users/rules/user.ts";
+export { UNFIT } from "./users/profile.ts";
+export { CurrentUserResponse } from "./schema.ts";
+export { viewUser, type BalanceView, type PaymentStandingView } from "./views.ts";

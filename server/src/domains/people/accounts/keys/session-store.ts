@@ -1,0 +1,160 @@
+import type { Session } from "../../../../base/identity.ts";
+import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+import type { NewKey } from "./rules/keys.ts";
+import type { Permissions } from "./rules/permissions.ts";
+import { endSessionsOpenedBy, type KeyHolder } from "./store.ts";
+
+/** A person with more sessions than this loses the oldest. */
+const SESSIONS_MAX = 50;
+
+export type StoredSession = KeyHolder & {
+  readonly id: ApiKeyId;
+  readonly kind: Session["kind"];
+  readonly ipAddress: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+};
+
+/** A session of a member who acts for a team. */
+export type TeamSession = StoredSession & {
+  readonly personId: UserId;
+  readonly username: string;
+  readonly roleName: string;
+};
+
+type SessionInsert = KeyHolder & {
+  readonly key: NewKey;
+  readonly kind: Session["kind"];
+  readonly permissions: Permissions;
+  readonly ipAddress: string;
+  readonly expiresAt: Date;
+  /** The API key that opened the session; absent after a sign-in with a password. */
+  readonly openedByKeyId?: ApiKeyId | undefined;
+};
+
+/** Stores the key of a session. Sessions of its holder beyond the newest end. */
+export async function insertSession(tx: Tx, session: SessionInsert): Promise<ApiKeyId> {
+  const { userId, memberId, key, permissions } = session;
+  const row = await tx.db
+    .insertInto("api_keys")
+    .values({
+      user_id: userId,
+      member_id: memberId ?? null,
+      name: "session",
+      kind: session.kind,
+      key_sha256: key.sha256,
+      key_prefix: key.prefix,
+      permissions: permissions === undefined ? null : JSON.stringify(permissions),
+      ip_address: session.ipAddress,
+      opened_by_key_id: session.openedByKeyId ?? null,
+      created_at: tx.now,
+      expires_at: session.expiresAt,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const kept = heldBy(tx.db, session).select("id").orderBy("id", "desc").limit(SESSIONS_MAX);
+  await tx.db
+    .updateTable("api_keys")
+    .set({ deleted_at: tx.now })
+    .where("user_id", "=", userId)
+    .where("member_id", "is not distinct from", memberId ?? null)
+    .where("kind", "<>", "api")
+    .where("deleted_at", "is", null)
+    .where("id", "not in", kept)
+    .execute();
+  return row.id;
+}
+
+/** The sessions of a holder that are not over, newest first. */
+export async function listSessions(db: Reader, holder: KeyHolder, now: Date): Promise<readonly StoredSession[]> {
+  const rows = await heldBy(db, holder).select(COLUMNS).where("expires_at", ">", now).orderBy("id", "desc").execute();
+  return rows.map(toSession);
+}
+
+/** The sessions in which members act for a team, newest first. */
+export async function listTeamSessions(db: Reader, teamId: UserId, now: Date): Promise<readonly TeamSession[]> {
+  const rows = await db
+    .selectFrom("api_keys")
+    .innerJoin("users", "users.id", "api_keys.member_id")
+    .innerJoin("team_members", (join) =>
+      join
+        .onRef("team_members.team_id", "=", "api_keys.user_id")
+        .onRef("team_members.member_id", "=", "api_keys.member_id"),
+    )
+    .innerJoin("team_roles", "team_roles.id", "team_members.role_id")
+    .select([
+      "api_keys.id",
+      "api_keys.user_id",
+      "api_keys.member_id",
+      "api_keys.kind",
+      "api_keys.ip_address",
+      "api_keys.created_at",
+      "api_keys.expires_at",
+      "users.id as person_id",
+      "users.username",
+      "team_roles.name as role_name",
+    ])
+    .where("api_keys.user_id", "=", teamId)
+    .where("api_keys.kind", "<>", "api")
+    .where("api_keys.deleted_at", "is", null)
+    .where("api_keys.expires_at", ">", now)
+    .where("users.deleted_at", "is", null)
+    .orderBy("api_keys.id", "desc")
+    .execute();
+  return rows.map((row) => ({
+    ...toSession(row),
+    personId: row.person_id,
+    username: row.username,
+    roleName: row.role_name,
+  }));
+}
+
+/** Ends one session of a holder, or all of them, with the sessions that they opened, and returns the former. */
+export async function endSessions(tx: Tx, holder: KeyHolder, which: ApiKeyId | "all"): Promise<readonly ApiKeyId[]> {
+  const rows = await tx.db
+    .updateTable("api_keys")
+    .set({ deleted_at: tx.now })
+    .where("user_id", "=", holder.userId)
+    .where("member_id", "is not distinct from", holder.memberId ?? null)
+    .where("kind", "<>", "api")
+    .where("deleted_at", "is", null)
+    .$if(which !== "all", (query) => query.where("id", "=", which as ApiKeyId))
+    .returning("id")
+    .execute();
+  const ids = rows.map(({ id }) => id);
+  await endSessionsOpenedBy(tx, ids);
+  return ids;
+}
+
+const COLUMNS = ["id", "user_id", "member_id", "kind", "ip_address", "created_at", "expires_at"] as const;
+
+function heldBy(db: Reader, { userId, memberId }: KeyHolder) {
+  return db
+    .selectFrom("api_keys")
+    .where("user_id", "=", userId)
+    .where("member_id", "is not distinct from", memberId ?? null)
+    .where("kind", "<>", "api")
+    .where("deleted_at", "is", null);
+}
+
+function toSession(row: {
+  readonly id: ApiKeyId;
+  readonly user_id: UserId;
+  readonly member_id: UserId | null;
+  readonly kind: string;
+  readonly ip_address: string | null;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+}): StoredSession {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    memberId: row.member_id ?? undefined,
+    kind: row.kind === "tfa" ? "tfa" : "session",
+    ipAddress: row.ip_address ?? "",
+    createdAt: row.created_at,
+    // The database refuses a session without an end.
+    expiresAt: row.expires_at ?? row.created_at,
+  };
+}

@@ -1,0 +1,45 @@
+import type { UserId } from "../../../../base/ids.ts";
+import type { Reader, Tx } from "../../../../db/transaction.ts";
+
+/** The account that a name means at sign-in, with the hash of its password if it has one. */
+export type SignInAccount = { readonly id: UserId; readonly passwordHash: string | null };
+
+/**
+ * The live account of an e-mail address in lower case, the one that has proven it or else the oldest claim; without such
+ * an account, the oldest of this user name, since user names are not unique. Teams have no password.
+ */
+export async function findSignInAccount(db: Reader, name: string): Promise<SignInAccount | undefined> {
+  const people = db
+    .selectFrom("users")
+    .select(["id", "password_hash"])
+    .where("deleted_at", "is", null)
+    .where("is_team", "=", false);
+  const row =
+    (await people
+      .where("email", "=", name.toLowerCase())
+      .orderBy("email_proven_at")
+      .orderBy("id")
+      .limit(1)
+      .executeTakeFirst()) ?? (await people.where("username", "=", name).orderBy("id").limit(1).executeTakeFirst());
+  return row && { id: row.id, passwordHash: row.password_hash };
+}
+
+/** The hash of an account's password; undefined for an account that is gone or has none. */
+export async function findPasswordHash(db: Reader, id: UserId): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("users")
+    .select("password_hash")
+    .where("id", "=", id)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return row?.password_hash ?? undefined;
+}
+
+/** Says that an account has a second factor from now on, or none any more. */
+export async function setTfa(tx: Tx, id: UserId, isEnabled: boolean): Promise<void> {
+  await tx.db
+    .updateTable("users")
+    .set({ tfa_enabled_at: isEnabled ? tx.now : null })
+    .where("id", "=", id)
+    .execute();
+}

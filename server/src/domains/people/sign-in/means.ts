@@ -1,0 +1,30 @@
+import type { Encryption } from "../../../base/encryption.ts";
+import type { Identity } from "../../../base/identity.ts";
+import type { UserId } from "../../../base/ids.ts";
+import type { Tx } from "../../../db/transaction.ts";
+import type { Identities, RandomBytes } from "../accounts/index.ts";
+import type { BalanceView, PaymentStandingView } from "../accounts/for-sign-in.ts";
+import type { QueueMail } from "../../notifications/index.ts";
+import type { SmsSender } from "./sms.ts";
+
+/** Functions of other parts that sign-in needs; `app.ts` passes them in. */
+export type SignInMeans = {
+  readonly identities: Identities;
+  readonly random: RandomBytes;
+  readonly encryption: Encryption;
+  /** The key of the hashes of codes (rules/codes.ts). */
+  readonly codeKey: Buffer;
+  /** Queues a mail; undefined where no mail server is set up. */
+  readonly queueMail: QueueMail | undefined;
+  /** Sends text messages; undefined where no provider is set up. */
+  readonly sms: SmsSender | undefined;
+  readonly balanceOf: (userId: UserId) => Promise<BalanceView>;
+  readonly paymentStandingOf: (userId: UserId) => Promise<PaymentStandingView>;
+  /** Refuses another key to a caller whose key has a cap: the new key would not have it. */
+  readonly refuseNewKeys: (tx: Tx, identity: Identity, teamId: number | undefined) => Promise<void>;
+  /** Refuses a session of a team to a member who has or had a capped key of it. */
+  readonly refuseCappedMember: (
+    tx: Tx,
+    member: { readonly teamId: UserId; readonly memberId: UserId },
+  ) => Promise<void>;
+};

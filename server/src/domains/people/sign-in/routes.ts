@@ -1,0 +1,14 @@
+import type { HttpScope } from "../../../http/server.ts";
+import type { SignInMeans } from "./means.ts";
+import { sessionRoutes } from "./sessions/routes.ts";
+import { codeRoutes } from "./tfa/code-routes.ts";
+import { methodRoutes } from "./tfa/method-routes.ts";
+import { factorRoutes } from "./tfa/factor-routes.ts";
+
+/** Sign-in with a password and a second factor, and the sessions that it opens. */
+export function signInRoutes(scope: HttpScope, means: SignInMeans): void {
+  sessionRoutes(scope, means);
+  factorRoutes(scope, means);
+  codeRoutes(scope, means);
+  methodRoutes(scope, means);
+}

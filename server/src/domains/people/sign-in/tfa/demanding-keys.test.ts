@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { testApp } from "../../../../../../test/support/app.ts";
+import {
+  ask,
+  codeOf,
+  done,
+  nextCode,
+  outcome,
+  signUp,
+  withAuthenticator,
+} from "../../../../../../test/support/second-factors.ts";
+
+describe("a key that demands a second factor", () => {
+  test("reads and creates alone, and destroys with a session that a code opened", async (t) => {
+    const app = await testApp(t);
+    const person = await withAuthenticator(app);
+    const make = (key: string, more = {}) => done(app, key, "POST", "/auth/apikeys/", { name: "ci", ...more });
+    const { key, id } = await make(person.secret, { demands_tfa: true });
+    assert.equal((await done(app, key, "GET", `/auth/apikeys/${id}/`)).demands_tfa, true);
+    const spare = await make(person.secret);
+    const destroy = (by: string) => ask(app, by, "DELETE", `/auth/apikeys/${spare.id}/`);
+    const refused = await destroy(key);
+    assert.deepEqual(outcome(refused), [401, "tfa_required"]);
+    assert.match(refused.body.msg, /Two Factor Authentication/);
+    for (const path of ["/commands/reset_apikey/", "/commands/transfer_credit/", "/users/"]) {
+      assert.deepEqual(outcome(await ask(app, key, "PUT", path, {})), [401, "tfa_required"], path);
+    }
+    const child = await make(key, { demands_tfa: false });
+    assert.deepEqual(outcome(await destroy(child.key)), [401, "tfa_required"], "its keys demand as much");
+    nextCode(app);
+    const login = { tfa_method: "totp", code: codeOf(app, person.app) };
+    const { session_key: session } = await done(app, key, "POST", "/tfa/", login);
+    assert.equal((await destroy(session)).status, 200);
+    assert.equal((await ask(app, person.secret, "DELETE", `/auth/apikeys/${child.id}/`)).status, 200, "others do not");
+  });
+
+  test("destroys by itself while its account has no second factor", async (t) => {
+    const app = await testApp(t);
+    const person = await signUp(app);
+    const { key, id } = await done(app, person.secret, "POST", "/auth/apikeys/", { name: "ci", demands_tfa: true });
+    assert.equal((await ask(app, key, "DELETE", `/auth/apikeys/${id}/`)).status, 200);
+  });
+});
