@@ -152,6 +152,8 @@ const MAKERS = [
   "POST /api/v0/template/",
   "POST /api/v0/endptjobs/",
   "POST /api/v0/auth/apikeys/",
+  "GET /api/v0/auth/sessions/",
+  "PUT /api/v0/tfa/update/",
   "POST /api/v0/admin/disks/",
   "POST /api/v0/network_volume/",
   "POST /api/v0/volumes/",
