@@ -4321,6 +4321,17 @@ export function adminUserProveEmail(client: Client, input: AdminUserProveEmailIn
   return client.request({ method: "POST", path: `/api/v0/admin/users/${encodeURIComponent(input.user_id)}/prove_email/`, body: input.body ?? {} }, options);
 }
 
+export type AdminUserRemoveTfaInput = {
+  readonly user_id: string;
+};
+
+export type AdminUserRemoveTfaAnswer = RemovedTfaMethod;
+
+/** Delete the second factors of an account: `DELETE /api/v0/admin/users/{user_id}/tfa/` */
+export function adminUserRemoveTfa(client: Client, input: AdminUserRemoveTfaInput, options?: CallOptions): Promise<AdminUserRemoveTfaAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/admin/users/${encodeURIComponent(input.user_id)}/tfa/` }, options);
+}
+
 export type AgentJoinInput = {
   readonly body: AgentJoinRequest;
 };

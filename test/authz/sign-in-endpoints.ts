@@ -202,6 +202,11 @@ export const signInEndpoints = {
     path: "/api/v0/tfa/update/",
     body: { tfa_method_id: id, label: randomUUID().slice(0, 30) },
   })),
+  // The owner keeps theirs, which other rows need.
+  "DELETE /api/v0/admin/users/{user_id}/tfa/": {
+    needs: "admin",
+    call: async (world) => at(`/api/v0/admin/users/${world.stranger.id}/tfa/`),
+  },
   "PUT /api/v0/tfa/regen-backup-codes/": {
     needs: "user_write",
     call: async (world) =>

@@ -1,6 +1,7 @@
 import type { HttpScope } from "../../../http/server.ts";
 import type { SignInMeans } from "./means.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
+import { adminTfaRoutes } from "./tfa/admin-routes.ts";
 import { codeRoutes } from "./tfa/code-routes.ts";
 import { methodRoutes } from "./tfa/method-routes.ts";
 import { factorRoutes } from "./tfa/factor-routes.ts";
@@ -11,4 +12,5 @@ export function signInRoutes(scope: HttpScope, means: SignInMeans): void {
   factorRoutes(scope, means);
   codeRoutes(scope, means);
   methodRoutes(scope, means);
+  adminTfaRoutes(scope, means);
 }

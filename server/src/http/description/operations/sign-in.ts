@@ -83,6 +83,10 @@ export const SIGN_IN_OPERATIONS: OperationWords = {
       "Gives a second factor another label, or makes it the primary one. 400 `invalid_params` when nothing would change, 404 `not_found`.",
     request: { tfa_method_id: 3, label: "tablet" },
   },
+  "api.admin.user.remove_tfa": {
+    description:
+      "Deletes all second factors and backup codes of an account, for a person who has lost them; the audit logs of both name it. 404 `no_such_user`.",
+  },
   "api.tfa.regen_backup_codes": {
     description:
       "Replaces all backup codes after a proof; the answer shows the new ones this once. Refused as `POST /api/v0/tfa/` is.",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { testApp } from "../../../../../../test/support/app.ts";
+import { aCaller } from "../../../../../../test/support/fixtures.ts";
 import { aTeam } from "../../../../../../test/support/teams.ts";
 import {
   ask,
@@ -271,6 +272,24 @@ describe("the methods of an account", () => {
     );
     assert.deepEqual([isEnabled, left], [false, 0]);
     assert.ok((await signIn(app, person.name)).body.api_key, "the password alone signs in");
+  });
+
+  test("are deleted by an administrator for a person who lost them, and the person's audit log says so", async (t) => {
+    const app = await testApp(t);
+    const [person, admin] = [await withAuthenticator(app), await aCaller(app.env.database, { isAdmin: true })];
+    const remove = (by: string, id: number) => ask(app, by, "DELETE", `/admin/users/${id}/tfa/`);
+    assert.equal((await remove(person.secret, person.id)).status, 403);
+    assert.deepEqual(outcome(await remove(admin.secret, 2_000_000_000)), [404, "no_such_user"]);
+    const pending = (await signIn(app, person.name)).body.secret as string;
+    assert.equal((await remove(admin.secret, person.id)).status, 200);
+    assert.ok((await signIn(app, person.name)).body.api_key, "the password signs in");
+    const [backupCode] = person.backupCodes;
+    assert.deepEqual(outcome(await factor(app, { secret: pending, backup_code: backupCode })), [
+      400,
+      "challenge_not_found",
+    ]);
+    const { text } = await ask(app, person.secret, "GET", "/audit_logs/");
+    assert.ok(text.includes("api.admin.user.remove_tfa"));
   });
 
   test("are each person's own: a team has none, and a stranger's secret or method opens nothing", async (t) => {
