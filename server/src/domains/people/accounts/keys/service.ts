@@ -9,6 +9,7 @@ import {
   countApiKeys,
   deleteApiKey,
   endSessionsOpenedBy,
+  findApiKey,
   insertApiKey,
   replaceSecret,
   type KeyHolder,
@@ -50,13 +51,17 @@ export async function createKey(
     key,
     permissions,
     keyParams: typeof keyParams === "string" ? keyParams : JSON.stringify(keyParams),
-    // A key that demands a second factor makes no key that does not.
-    demandsTfa: identity.demandsTfa === true || (body.demands_tfa ?? false),
+    demandsTfa: (body.demands_tfa ?? false) || (await isDemanding(tx, identity)),
   });
   const team = holder.userId === identity.userId ? {} : { team_id: holder.userId };
   const args = { id, name, key_prefix: key.prefix, permissions: permissions ?? false, ...team };
   await recordAudit(tx, identity, { ipAddress, action: "api.apikey.create", args });
   return { id, secret: key.secret, permissions };
+}
+
+/** True for a key that demands a second factor: it makes no key that does not, be there a second factor yet or not. */
+async function isDemanding(tx: Tx, identity: Identity): Promise<boolean> {
+  return (await findApiKey(tx.db, identity, identity.apiKeyId))?.demandsTfa ?? false;
 }
 
 function requireRoomForKey(tx: Tx, userId: UserId): Promise<void> {

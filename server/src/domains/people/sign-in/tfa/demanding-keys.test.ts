@@ -39,6 +39,8 @@ describe("a key that demands a second factor", () => {
     const app = await testApp(t);
     const person = await signUp(app);
     const { key, id } = await done(app, person.secret, "POST", "/auth/apikeys/", { name: "ci", demands_tfa: true });
+    const { id: child } = await done(app, key, "POST", "/auth/apikeys/", { name: "ci's" });
+    assert.equal((await done(app, person.secret, "GET", `/auth/apikeys/${child}/`)).demands_tfa, true);
     assert.equal((await ask(app, key, "DELETE", `/auth/apikeys/${id}/`)).status, 200);
   });
 });
