@@ -689,6 +689,34 @@ create table audit_sums (
   constraint audit_sums_pkey PRIMARY KEY (account_id)
 );
 
+create table benchmarks (
+  id integer generated always as identity,
+  machine_id integer not null,
+  instance_id integer,
+  type text not null,
+  measured_by text not null,
+  value double precision not null,
+  measured_at timestamp with time zone not null,
+  gpu_name text,
+  num_gpus integer not null,
+  user_id integer,
+  image text,
+  template_id integer,
+  template_hash text,
+  is_template_public boolean default false not null,
+  price_nanos_per_hour bigint,
+  constraint benchmarks_pkey PRIMARY KEY (id),
+  constraint benchmarks_measured_by_check CHECK ((measured_by = ANY (ARRAY['server'::text, 'worker'::text, 'agent'::text]))),
+  constraint benchmarks_num_gpus_check CHECK ((num_gpus >= 0)),
+  constraint benchmarks_of_worker CHECK ((((measured_by = 'worker'::text) = (instance_id IS NOT NULL)) AND ((instance_id IS NULL) = (user_id IS NULL)) AND ((instance_id IS NULL) = (price_nanos_per_hour IS NULL)) AND ((type = 'perf'::text) = (measured_by = 'worker'::text)))),
+  constraint benchmarks_price_nanos_per_hour_check CHECK ((price_nanos_per_hour >= 0)),
+  constraint benchmarks_type_check CHECK ((type = ANY (ARRAY['perf'::text, 'upload'::text, 'download'::text, 'cpu'::text, 'disk'::text]))),
+  constraint benchmarks_value_check CHECK (((value > (0)::double precision) AND (value < 'Infinity'::double precision)))
+);
+CREATE INDEX benchmarks_of_machine ON public.benchmarks USING btree (machine_id);
+CREATE UNIQUE INDEX benchmarks_one_of_instance ON public.benchmarks USING btree (instance_id, type) WHERE (instance_id IS NOT NULL);
+CREATE UNIQUE INDEX benchmarks_one_of_machine ON public.benchmarks USING btree (machine_id, type, measured_by) WHERE (instance_id IS NULL);
+
 create table cap_arrears (
   id integer generated always as identity,
   user_id integer not null,
@@ -1159,10 +1187,12 @@ create table gpu_samples (
   available_p10_nanos bigint,
   available_p50_nanos bigint,
   available_p90_nanos bigint,
+  unavailable_count double precision default 0 not null,
   constraint gpu_samples_pkey PRIMARY KEY (step_s, at, verified, hosting, gpu_name),
   constraint gpu_samples_available_count_check CHECK ((available_count >= (0)::double precision)),
   constraint gpu_samples_hosting_check CHECK ((hosting = ANY (ARRAY['secure_cloud'::text, 'community'::text, 'all'::text]))),
   constraint gpu_samples_rented_count_check CHECK ((rented_count >= (0)::double precision)),
+  constraint gpu_samples_unavailable_count_check CHECK ((unavailable_count >= (0)::double precision)),
   constraint gpu_samples_verified_check CHECK ((verified = ANY (ARRAY['yes'::text, 'no'::text, 'all'::text])))
 );
 
@@ -1340,7 +1370,9 @@ create table instances (
   traffic_left_nanos bigint,
   traffic_left_at_ms bigint default 0 not null,
   traffic_reached_at timestamp with time zone,
+  bundle_id bigint,
   constraint instances_pkey PRIMARY KEY (id),
+  constraint instances_bundle_id_check CHECK ((bundle_id >= 0)),
   constraint instances_desired_check CHECK ((desired = ANY (ARRAY['running'::text, 'stopped'::text, 'destroyed'::text]))),
   constraint instances_device_count_check CHECK ((device_count >= 1)),
   constraint instances_discount_ppm_check CHECK (((discount_ppm >= 0) AND (discount_ppm <= 1000000))),
@@ -2248,6 +2280,62 @@ create table route_signing_keys (
   constraint route_signing_keys_id_check CHECK (id)
 );
 
+create table scheduled_jobs (
+  id integer generated always as identity,
+  user_id integer not null,
+  api_key_id integer not null,
+  instance_id integer,
+  request_method text not null,
+  api_endpoint text not null,
+  request_body text not null,
+  digest text not null,
+  frequency text not null,
+  day_of_the_week integer,
+  hour_of_the_day integer,
+  min_of_the_hour integer not null,
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  due_at timestamp with time zone,
+  stop_reason text,
+  created_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  constraint scheduled_jobs_pkey PRIMARY KEY (id),
+  constraint scheduled_jobs_api_endpoint_check CHECK ((api_endpoint ~~ '/%'::text)),
+  constraint scheduled_jobs_check CHECK ((ends_at >= starts_at)),
+  constraint scheduled_jobs_check1 CHECK (((due_at IS NULL) = (closed_at IS NOT NULL))),
+  constraint scheduled_jobs_day_of_the_week_check CHECK (((day_of_the_week >= 0) AND (day_of_the_week <= 6))),
+  constraint scheduled_jobs_frequency_check CHECK ((frequency = ANY (ARRAY['ONCE'::text, 'HOURLY'::text, 'DAILY'::text, 'WEEKLY'::text]))),
+  constraint scheduled_jobs_hour_of_the_day_check CHECK (((hour_of_the_day >= 0) AND (hour_of_the_day <= 23))),
+  constraint scheduled_jobs_min_of_the_hour_check CHECK (((min_of_the_hour >= 0) AND (min_of_the_hour <= 59))),
+  constraint scheduled_jobs_request_method_check CHECK ((request_method = ANY (ARRAY['GET'::text, 'POST'::text, 'PUT'::text, 'DELETE'::text])))
+);
+CREATE INDEX scheduled_jobs_closed ON public.scheduled_jobs USING btree (closed_at) WHERE (closed_at IS NOT NULL);
+CREATE INDEX scheduled_jobs_due ON public.scheduled_jobs USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX scheduled_jobs_of_user ON public.scheduled_jobs USING btree (user_id, id);
+CREATE UNIQUE INDEX scheduled_jobs_same ON public.scheduled_jobs USING btree (user_id, digest) WHERE (due_at IS NOT NULL);
+
+create table scheduled_runs (
+  id bigint generated always as identity,
+  job_id integer not null,
+  due_at timestamp with time zone not null,
+  last_due_at timestamp with time zone not null,
+  occurrence_count integer not null,
+  api_key_id integer not null,
+  outcome text not null,
+  http_status integer,
+  error text,
+  message text,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint scheduled_runs_pkey PRIMARY KEY (id),
+  constraint scheduled_runs_job_id_due_at_key UNIQUE (job_id, due_at),
+  constraint scheduled_runs_check CHECK ((last_due_at >= due_at)),
+  constraint scheduled_runs_occurrence_count_check CHECK ((occurrence_count > 0)),
+  constraint scheduled_runs_outcome_check CHECK ((outcome = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text, 'unknown'::text, 'missed'::text])))
+);
+CREATE INDEX scheduled_runs_ended ON public.scheduled_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX scheduled_runs_running ON public.scheduled_runs USING btree (started_at) WHERE (outcome = 'running'::text);
+
 create table schema_migrations (
   number integer not null,
   name text not null,
@@ -2504,6 +2592,15 @@ create table tfa_setups (
   constraint tfa_setups_pkey PRIMARY KEY (user_id)
 );
 
+create table user_templates (
+  user_id integer not null,
+  template_id integer not null,
+  added_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  constraint user_templates_pkey PRIMARY KEY (user_id, template_id),
+  constraint user_templates_check CHECK (((added_at IS NOT NULL) OR (last_used_at IS NOT NULL)))
+);
+
 create table users (
   id integer generated always as identity,
   email text not null,
@@ -2709,6 +2806,10 @@ alter table api_keys add constraint api_keys_opened_by_key_id_fkey FOREIGN KEY (
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table arrears add constraint arrears_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table audit_events add constraint audit_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table benchmarks add constraint benchmarks_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table benchmarks add constraint benchmarks_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table benchmarks add constraint benchmarks_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
+alter table benchmarks add constraint benchmarks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table cap_arrears add constraint cap_arrears_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table credit_drops add constraint credit_drops_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table default_jobs add constraint default_jobs_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
@@ -2795,6 +2896,9 @@ alter table pending_price_increases add constraint pending_price_increases_insta
 alter table price_changes add constraint price_changes_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table proxied_traffic add constraint proxied_traffic_instance_id_generation_fkey FOREIGN KEY (instance_id, generation) REFERENCES instance_runs(instance_id, generation) ON DELETE CASCADE;
 alter table proxy_ports add constraint proxy_ports_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table scheduled_jobs add constraint scheduled_jobs_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id);
+alter table scheduled_jobs add constraint scheduled_jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table scheduled_runs add constraint scheduled_runs_job_id_fkey FOREIGN KEY (job_id) REFERENCES scheduled_jobs(id) ON DELETE CASCADE;
 alter table ssh_keys add constraint ssh_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table standing_requests add constraint standing_requests_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table standing_requests add constraint standing_requests_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -2819,6 +2923,8 @@ alter table tfa_locks add constraint tfa_locks_user_id_fkey FOREIGN KEY (user_id
 alter table tfa_methods add constraint tfa_methods_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table tfa_sends add constraint tfa_sends_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table tfa_setups add constraint tfa_setups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table user_templates add constraint user_templates_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
+alter table user_templates add constraint user_templates_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table users add constraint users_freeze_id_fkey FOREIGN KEY (freeze_id) REFERENCES account_freezes(id);
 alter table users add constraint users_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES users(id);
 alter table volume_attachments add constraint volume_attachments_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);

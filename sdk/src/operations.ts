@@ -26,7 +26,6 @@ export type Account = {
   readonly paypal_email: string;
   readonly password_resettable: boolean;
   readonly ssh_key: string;
-  readonly key_id: number;
   readonly sid: string;
   readonly tfa_status: "enabled" | "disabled";
   readonly billaddress_line1: string;
@@ -37,6 +36,7 @@ export type Account = {
   readonly taxinfo: string;
   readonly parent_id: number | null;
   readonly host_only: boolean;
+  readonly key_id: number;
   readonly created_at: number;
   readonly freeze: AccountFreeze | null;
 };
@@ -345,6 +345,8 @@ export type ApiKey = {
   readonly team_id: number | null;
   readonly team_name: string | null;
   readonly name: string;
+  readonly key: null;
+  readonly key_type: "api";
   readonly key_prefix: string;
   readonly permissions: false | Readonly<Record<string, unknown>>;
   readonly key_params: string;
@@ -361,6 +363,7 @@ export type ApikeyCreateRequest = {
 };
 
 export type ApikeyCreateResponse = {
+  readonly success: true;
   readonly id: number;
   readonly key: string;
   readonly permissions: false | Readonly<Record<string, unknown>>;
@@ -422,6 +425,49 @@ export type AuditLogEntry = {
   readonly args: Readonly<Record<string, unknown>>;
 };
 
+export type AuditLogFilters = {
+  readonly success: boolean;
+  readonly msg?: string;
+  readonly users: Readonly<Record<string, AuditLogUser>>;
+  readonly keys: Readonly<Record<string, AuditLogKey>>;
+  readonly api_routes: readonly string[];
+  readonly ip_addresses: readonly string[];
+};
+
+export type AuditLogKey = {
+  readonly key: string;
+  readonly key_type: string;
+};
+
+export type AuditLogPageResponse = {
+  readonly success: true;
+  readonly total_logs: number;
+  readonly logs_found: number;
+  readonly audit_logs: readonly AuditLogRow[];
+  readonly next_token: string | null;
+};
+
+export type AuditLogRow = {
+  readonly id?: number;
+  readonly user_id?: number;
+  readonly ip_address?: string;
+  readonly api_key_id?: number | null;
+  readonly created_at?: number;
+  readonly api_route?: string;
+  readonly args?: Readonly<Record<string, unknown>>;
+  readonly key?: string;
+  readonly key_type?: string;
+  readonly key_status?: string;
+  readonly email?: string;
+  readonly name?: string;
+};
+
+export type AuditLogUser = {
+  readonly email: string;
+  readonly name: string;
+  readonly apikey_ids: readonly number[];
+};
+
 export type Autobill = {
   readonly success: true;
   readonly enabled: boolean;
@@ -443,6 +489,48 @@ export type BackupCodes = {
   readonly backup_codes: readonly string[];
 };
 
+export type BackupFile = {
+  readonly name: string;
+  readonly size: number | null;
+  readonly url: string;
+};
+
+export type BackupFilesResponse = {
+  readonly authorization_token: string;
+  readonly expires_in_sec: number;
+  readonly truncated: boolean;
+  readonly files: readonly BackupFile[];
+};
+
+export type BackupListResponse = {
+  readonly success: true;
+  readonly backups: readonly InstanceBackup[];
+};
+
+export type Benchmark = {
+  readonly id?: number;
+  readonly contract_id?: number | null;
+  readonly machine_id?: number;
+  readonly gpu_name?: string | null;
+  readonly num_gpus?: number;
+  readonly image?: string | null;
+  readonly launch_args?: string | null;
+  readonly template_id?: number | null;
+  readonly template_hash?: string | null;
+  readonly type?: "perf" | "upload" | "download" | "cpu" | "disk";
+  readonly value?: number;
+  readonly measured_by?: "server" | "worker" | "agent";
+  readonly dph_base?: number | null;
+  readonly last_update?: number;
+};
+
+export type BenchmarkSearchResponse = {
+  readonly success: true;
+  readonly benchmarks_found: number;
+  readonly next_token: string | null;
+  readonly benchmarks: readonly Benchmark[];
+};
+
 export type BillingCardsResponse = {
   readonly success: true;
   readonly payment_methods: readonly Card[];
@@ -452,6 +540,12 @@ export type BillingChangeAutobillRequest = {
   readonly enabled?: boolean;
   readonly threshold?: number;
   readonly amount?: number;
+};
+
+export type BillingChargesChartResponse = {
+  readonly success: true;
+  readonly chart: readonly ChargesChartDay[];
+  readonly total: ChargesChartTotal;
 };
 
 export type BillingChargesResponse = {
@@ -652,6 +746,33 @@ export type ChargeMetadata = {
   readonly unpaid?: string;
 };
 
+export type ChargesChartDay = {
+  readonly day: number;
+  readonly start: number;
+  readonly end: number;
+  readonly instance: number;
+  readonly serverless: number;
+  readonly volume: number;
+  readonly gpu: number;
+  readonly disk: number;
+  readonly bwd: number;
+  readonly bwu: number;
+  readonly amount: number;
+  readonly amount_exact: string;
+};
+
+export type ChargesChartTotal = {
+  readonly instance: number;
+  readonly serverless: number;
+  readonly volume: number;
+  readonly gpu: number;
+  readonly disk: number;
+  readonly bwd: number;
+  readonly bwu: number;
+  readonly amount: number;
+  readonly amount_exact: string;
+};
+
 export type ChatCompletionRequest = {
   readonly messages: readonly Readonly<Record<string, unknown>>[];
   readonly max_tokens?: number;
@@ -794,11 +915,36 @@ export type CopyCancellation = {
 
 export type CopyRequest = {
   readonly client_id?: string | number;
-  readonly src_id?: number | string;
-  readonly dst_id?: number | string;
+  readonly src_id?: number | string | null;
+  readonly dst_id?: number | string | null;
   readonly src_path?: string;
   readonly dst_path?: string;
   readonly [key: string]: unknown;
+};
+
+export type CopySizeRequest = {
+  readonly client_id?: string | number;
+  readonly src_id?: number | string;
+  readonly src_path?: string;
+  readonly [key: string]: unknown;
+};
+
+export type CopySizeResponse = {
+  readonly success: true;
+  readonly result_url: string;
+  readonly msg: string;
+};
+
+export type CopyStarted = {
+  readonly success: true;
+  readonly msg: string;
+  readonly src_addr?: string;
+  readonly src_port?: number;
+  readonly dst_addr?: string;
+  readonly dst_port?: number;
+  readonly rsync_user?: string;
+  readonly rsync_path?: string;
+  readonly ssh_host_key?: string | null;
 };
 
 export type CreatedInstance = {
@@ -1057,6 +1203,46 @@ export type Earnings = {
   readonly granted_after_days: number | null;
 };
 
+export type EarningsChartDay = {
+  readonly day: number;
+  readonly gpu_earn: number;
+  readonly sto_earn: number;
+  readonly bwu_earn: number;
+  readonly bwd_earn: number;
+  readonly sla_earn: number;
+  readonly referral_earn: number;
+  readonly referral_count: number;
+  readonly total_earn: number;
+};
+
+export type EarningsChartResponse = {
+  readonly success: true;
+  readonly chart: readonly EarningsChartDay[];
+  readonly total: EarningsSums;
+};
+
+export type EarningsData = {
+  readonly success: true;
+  readonly machine_earnings: EarningsDataMachineEarning;
+  readonly referral_earnings: readonly ReferralEarnings[];
+  readonly referral_count: readonly ReferralCount[];
+};
+
+export type EarningsDataMachineEarning = {
+  readonly summary: EarningsReportSummary;
+  readonly per_machine: readonly MachineEarnings[];
+  readonly per_day: readonly DayEarnings[];
+};
+
+export type EarningsPage = {
+  readonly success: true;
+  readonly total_rows: number;
+  readonly rows_found: number;
+  readonly rows: readonly EarningsRow[];
+  readonly next_token: string | null;
+  readonly total: EarningsSums;
+};
+
 export type EarningsReport = {
   readonly summary: EarningsReportSummary;
   readonly username: string;
@@ -1085,6 +1271,55 @@ export type EarningsReportSummary = {
   readonly total_stor: number;
   readonly total_bwu: number;
   readonly total_bwd: number;
+};
+
+export type EarningsRow = {
+  readonly day?: number;
+  readonly machine_id?: number | null;
+  readonly gpu_earn: number;
+  readonly sto_earn: number;
+  readonly bwu_earn: number;
+  readonly bwd_earn: number;
+  readonly sla_earn: number;
+  readonly referral_earn: number;
+  readonly referral_count: number;
+  readonly total_earn: number;
+};
+
+export type EarningsShowResponse = {
+  readonly referral_count: number;
+  readonly referral_credits: number;
+  readonly machine_earnings?: number;
+  readonly sla_earnings?: number;
+  readonly sla_collateral?: number;
+};
+
+export type EarningsSummary = {
+  readonly gpu_earn: number;
+  readonly sto_earn: number;
+  readonly bwu_earn: number;
+  readonly bwd_earn: number;
+  readonly sla_earn: number;
+  readonly referral_earn: number;
+  readonly referral_count: number;
+  readonly total_earn: number;
+  readonly reliability: number | null;
+};
+
+export type EarningsSummaryResponse = {
+  readonly success: true;
+  readonly summary: EarningsSummary;
+};
+
+export type EarningsSums = {
+  readonly gpu_earn: number;
+  readonly sto_earn: number;
+  readonly bwu_earn: number;
+  readonly bwd_earn: number;
+  readonly sla_earn: number;
+  readonly referral_earn: number;
+  readonly referral_count: number;
+  readonly total_earn: number;
 };
 
 export type Endpoint = {
@@ -1333,6 +1568,16 @@ export type GpuHistorySupplyDemand = {
   readonly rented_unverified: readonly number[];
   readonly avail_unverified: readonly number[];
   readonly total: readonly number[];
+  readonly available: readonly number[];
+  readonly unavail_verified: readonly number[];
+  readonly unavail_unverified: readonly number[];
+  readonly total_gpus: readonly number[];
+  readonly available_gpus: readonly number[];
+  readonly rented_verified_gpus: readonly number[];
+  readonly avail_verified_gpus: readonly number[];
+  readonly rented_unverified_gpus: readonly number[];
+  readonly avail_unverified_gpus: readonly number[];
+  readonly bucket_size: number;
 };
 
 export type GpuLocation = {
@@ -1342,6 +1587,7 @@ export type GpuLocation = {
   readonly country_code: string;
   readonly gpu_name: string;
   readonly rented: boolean;
+  readonly state: string;
   readonly verified: boolean;
   readonly datacenter: boolean;
   readonly num_gpus: number;
@@ -1368,6 +1614,14 @@ export type GpuSupply = {
   readonly avail_verified: number;
   readonly rented_unverified: number;
   readonly avail_unverified: number;
+  readonly unavailable: number;
+  readonly total_gpus: number;
+  readonly available_gpus: number;
+  readonly rented_verified_gpus: number;
+  readonly avail_verified_gpus: number;
+  readonly rented_unverified_gpus: number;
+  readonly avail_unverified_gpus: number;
+  readonly bucket_size: number;
   readonly usage: number;
   readonly usage_30d: number;
   readonly dlperf: number;
@@ -1551,6 +1805,10 @@ export type Instance = {
   readonly actions: InstanceAction;
 };
 
+export type InstanceAcceptOwnPriceIncreaseRequest = {
+  readonly pending_price_increase_id?: number;
+};
+
 export type InstanceAction = {
   readonly start: AllowedAction;
   readonly stop: AllowedAction;
@@ -1561,6 +1819,16 @@ export type InstanceAction = {
 
 export type InstanceAttachSshKeyRequest = {
   readonly ssh_key?: string | number;
+};
+
+export type InstanceBackup = {
+  readonly id: number;
+  readonly contract_id: number;
+  readonly type: string | null;
+  readonly machine_id: number;
+  readonly status: "pending" | "success" | "error";
+  readonly created_at: number | null;
+  readonly info: string | null;
 };
 
 export type InstanceChange = {
@@ -1790,6 +2058,17 @@ export type InstancePrepayResponse = {
   readonly timescale: number;
   readonly discount_rate: number;
   readonly deposit: number;
+};
+
+export type InstancePutSshKeyRequest = {
+  readonly ssh_key_id?: string | number;
+  readonly ssh_key?: string | number;
+};
+
+export type InstancePutSshKeyResponse = {
+  readonly success: true;
+  readonly msg: string;
+  readonly key: string;
 };
 
 export type InstanceRequestLogsRequest = {
@@ -2124,6 +2403,19 @@ export type MachineCancelMaintenanceResponse = {
   readonly msg: string;
 };
 
+export type MachineCancelMaintenancesRequest = {
+  readonly maintenance_ids: readonly number[];
+};
+
+export type MachineCancelMaintenancesResponse = {
+  readonly success: boolean;
+  readonly results: readonly MaintenanceCancelResult[];
+};
+
+export type MachineCancelOneMaintenanceRequest = {
+  readonly maintenance_id: number;
+};
+
 export type MachineChange = {
   readonly success: true;
   readonly machine_id: number;
@@ -2137,6 +2429,67 @@ export type MachineCleanupResponse = {
   readonly user_id: number;
   readonly num_deleted: number;
   readonly msg: string;
+};
+
+export type MachineColumns = {
+  readonly id?: number;
+  readonly machine_id?: number;
+  readonly hostname?: string | null;
+  readonly is_simulated?: boolean;
+  readonly num_gpus?: number;
+  readonly gpu_name?: string;
+  readonly gpu_ram?: number;
+  readonly total_flops?: number;
+  readonly cpu_cores?: number;
+  readonly cpu_name?: string;
+  readonly cpu_ram?: number;
+  readonly disk_space?: number;
+  readonly avail_disk_space?: number;
+  readonly driver_version?: string;
+  readonly cuda_max_good?: number;
+  readonly inet_up?: number;
+  readonly inet_down?: number;
+  readonly public_ipaddr?: string;
+  readonly geolocation?: string;
+  readonly verification?: string;
+  readonly hosting_type?: number;
+  readonly reliability2?: number;
+  readonly listed?: boolean;
+  readonly rentable?: boolean;
+  readonly listed_gpu_cost?: number;
+  readonly min_bid_price?: number;
+  readonly listed_storage_cost?: number;
+  readonly listed_volume_cost?: number | null;
+  readonly listed_inet_up_cost?: number;
+  readonly listed_inet_down_cost?: number;
+  readonly credit_discount_max?: number;
+  readonly min_chunk?: number;
+  readonly end_date?: number;
+  readonly duration?: number | null;
+  readonly volume_offer?: MachineVolumeListing | null;
+  readonly is_online?: boolean;
+  readonly timeout?: number;
+  readonly online_since?: number | null;
+  readonly last_seen?: number;
+  readonly gpu_occupancy?: string;
+  readonly rented_devices?: number;
+  readonly num_renters?: number;
+  readonly current_rentals_running?: number;
+  readonly current_rentals_running_on_demand?: number;
+  readonly current_rentals_on_demand?: number;
+  readonly current_rentals_reserved?: number;
+  readonly current_rentals_interruptible?: number;
+  readonly current_rentals_resident?: number;
+  readonly client_end_date?: number | null;
+  readonly earn_hour?: number;
+  readonly earn_day?: number;
+  readonly earn_month?: number;
+  readonly num_reports?: number;
+  readonly gpu_problems?: readonly string[];
+  readonly error_description?: string | null;
+  readonly rests_until?: number | null;
+  readonly default_job?: DefaultJob | null;
+  readonly maintenance?: readonly Maintenance[];
 };
 
 export type MachineCreateAsksRequest = {
@@ -2207,13 +2560,27 @@ export type MachineErrorCountResponse = {
   readonly count: number;
 };
 
+export type MachineFindMaintenancesRequest = {
+  readonly machine_ids: readonly number[] | number | string;
+  readonly ctime?: number;
+};
+
 export type MachineListResponse = {
   readonly machines: readonly Machine[];
+};
+
+export type MachinePageResponse = {
+  readonly success: true;
+  readonly total_machines: number;
+  readonly machines_found: number;
+  readonly machines: readonly MachineColumns[];
+  readonly next_token: string | null;
 };
 
 export type MachineReliability = {
   readonly success: true;
   readonly machine_id: number;
+  readonly is_simulated: boolean;
   readonly reliability: number;
   readonly shown_reliability: number;
   readonly formula: string;
@@ -2243,6 +2610,19 @@ export type MachineScheduleMaintenanceRequest = {
 export type MachineScheduleMaintenanceResponse = {
   readonly success: true;
   readonly you_sent: string;
+};
+
+export type MachineScheduleMaintenancesRequest = {
+  readonly machine_ids: readonly number[];
+  readonly sdate?: number | string;
+  readonly duration?: number;
+  readonly maintenance_reason?: string;
+  readonly maintenance_category?: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
+};
+
+export type MachineScheduleMaintenancesResponse = {
+  readonly success: boolean;
+  readonly results: readonly MaintenanceBatchResult[];
 };
 
 export type MachineSetMinBidRequest = {
@@ -2289,12 +2669,30 @@ export type MachineVolumeListing = {
 };
 
 export type Maintenance = {
+  readonly id: number;
   readonly machine_id: number;
   readonly start_time: number;
   readonly end_time: number;
   readonly duration_hours: number;
   readonly maintenance_category: "power" | "internet" | "disk" | "gpu" | "software" | "other" | "not provided";
   readonly maintenance_reason: string;
+  readonly created_at: number;
+  readonly cancelled_at: null;
+};
+
+export type MaintenanceBatchResult = {
+  readonly success: boolean;
+  readonly machine_id: number;
+  readonly maintenance_id?: number;
+  readonly notifications_sent?: number;
+  readonly error?: string;
+  readonly msg?: string;
+};
+
+export type MaintenanceCancelResult = {
+  readonly success: boolean;
+  readonly maintenance_id: number;
+  readonly msg: string;
 };
 
 export type MemberRole = {
@@ -2339,6 +2737,7 @@ export type MoneyMovement = {
   readonly source: string;
   readonly description: string;
   readonly amount: number;
+  readonly amount_exact: string;
   readonly metadata: MoneyMovementMetadata;
   readonly items: readonly unknown[];
 };
@@ -2626,6 +3025,10 @@ export type OfferGpuTypesResponse = {
   readonly gpu_types: readonly GpuType[];
 };
 
+export type OfferQueryAsksResponse = {
+  readonly offers: readonly Readonly<Record<string, unknown>>[];
+};
+
 export type OfferQueryResponse = {
   readonly offers: readonly Readonly<Record<string, unknown>>[];
 };
@@ -2649,6 +3052,20 @@ export type OfferSearchAsksRequest = {
 
 export type OfferSearchAsksResponse = {
   readonly offers: readonly Readonly<Record<string, unknown>>[];
+};
+
+export type OfferSuggestBidRequest = {
+  readonly price?: number;
+  readonly max_start?: number;
+  readonly min_duration?: number;
+  readonly [key: string]: unknown;
+};
+
+export type OfferUpdateBundleRequest = {
+  readonly price?: number;
+  readonly max_start?: number;
+  readonly min_duration?: number;
+  readonly [key: string]: unknown;
 };
 
 export type Offers = {
@@ -2797,11 +3214,27 @@ export type Receipt = {
   readonly transfer_id: string;
 };
 
+export type ReferralCount = {
+  readonly day: number;
+  readonly referral_count: number;
+};
+
+export type ReferralEarnings = {
+  readonly day: number;
+  readonly earn_referral: number;
+};
+
 export type RefusedOffer = {
   readonly success: false;
   readonly ask_id: number;
   readonly error: string;
   readonly msg: string;
+};
+
+export type RegeneratedKey = {
+  readonly user_id: number;
+  readonly email: string;
+  readonly derived_key: string;
 };
 
 export type ReliabilityDay = {
@@ -2873,8 +3306,11 @@ export type RoutePublicKeysResponse = {
 };
 
 export type RouteRequestRequest = {
-  readonly endpoint: string;
+  readonly endpoint?: string;
+  readonly endpoint_id?: number;
   readonly cost: number;
+  readonly latency?: number;
+  readonly guid?: number;
   readonly api_key?: string;
   readonly request_idx?: number;
   readonly replay_timeout?: number;
@@ -2891,6 +3327,79 @@ export type RouteRequestResponse = {
   readonly ticket?: string;
   readonly status?: string;
   readonly __request_id: string;
+};
+
+export type ScheduleCreateRequest = {
+  readonly api_endpoint: string;
+  readonly request_method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly request_body?: Readonly<Record<string, unknown>>;
+  readonly frequency: "HOURLY" | "DAILY" | "WEEKLY" | "ONCE";
+  readonly day_of_the_week?: number;
+  readonly hour_of_the_day?: number;
+  readonly min_of_the_hour?: number;
+  readonly start_time?: number;
+  readonly end_time?: number;
+  readonly instance_id?: number;
+  readonly [key: string]: unknown;
+};
+
+export type ScheduleCreateResponse = {
+  readonly success: true;
+  readonly scheduled_job_id: number;
+  readonly msg: string;
+};
+
+export type ScheduleUpdateRequest = {
+  readonly api_endpoint?: string;
+  readonly request_method?: "GET" | "POST" | "PUT" | "DELETE";
+  readonly request_body?: Readonly<Record<string, unknown>>;
+  readonly frequency?: "HOURLY" | "DAILY" | "WEEKLY" | "ONCE";
+  readonly day_of_the_week?: number;
+  readonly hour_of_the_day?: number;
+  readonly min_of_the_hour?: number;
+  readonly start_time?: number;
+  readonly end_time?: number;
+  readonly instance_id?: number;
+  readonly [key: string]: unknown;
+};
+
+export type ScheduleUpdateResponse = {
+  readonly success: true;
+  readonly scheduled_job_id: number;
+  readonly msg: string;
+};
+
+export type ScheduledJob = {
+  readonly id: number;
+  readonly instance_id: number | null;
+  readonly api_endpoint: string;
+  readonly request_method: string;
+  readonly request_body?: Readonly<Record<string, unknown>>;
+  readonly start_time: number;
+  readonly end_time: number;
+  readonly day_of_the_week: number | null;
+  readonly hour_of_the_day: number | null;
+  readonly min_of_the_hour: number | null;
+  readonly frequency: string;
+  readonly status: "active" | "ended" | "stopped";
+  readonly stop_reason: string | null;
+  readonly next_time: number | null;
+  readonly api_key_id: number;
+  readonly created_at: number;
+  readonly last_run: ScheduledRun | null;
+};
+
+export type ScheduledRun = {
+  readonly due_time: number;
+  readonly last_due_time: number;
+  readonly occurrences: number;
+  readonly outcome: "running" | "done" | "failed" | "unknown" | "missed";
+  readonly api_key_id: number;
+  readonly http_status: number | null;
+  readonly error: string | null;
+  readonly msg: string | null;
+  readonly start_time: number | null;
+  readonly end_time: number | null;
 };
 
 export type SecretDeleteRequest = {
@@ -2996,7 +3505,6 @@ export type SignIn = {
   readonly paypal_email?: string;
   readonly password_resettable?: boolean;
   readonly ssh_key?: string;
-  readonly key_id?: number;
   readonly sid?: string;
   readonly tfa_status?: "enabled" | "disabled";
   readonly billaddress_line1?: string;
@@ -3007,6 +3515,7 @@ export type SignIn = {
   readonly taxinfo?: string;
   readonly parent_id?: number | null;
   readonly host_only?: boolean;
+  readonly key_id?: number;
   readonly created_at?: number;
   readonly freeze?: SignInFreeze | null;
   readonly success: true;
@@ -3187,20 +3696,90 @@ export type StoredSshKey = {
   readonly key: SshKey;
 };
 
+export type StoredTemplate = {
+  readonly id?: number | string;
+  readonly hash_id?: string;
+  readonly name?: string;
+  readonly image?: string;
+  readonly tag?: string;
+  readonly desc?: string;
+  readonly readme?: string;
+  readonly readme_visible?: boolean;
+  readonly env?: string;
+  readonly onstart?: string;
+  readonly runtype?: string;
+  readonly args_str?: string;
+  readonly ssh_direct?: boolean;
+  readonly use_ssh?: boolean;
+  readonly jup_direct?: boolean;
+  readonly jupyter_dir?: string;
+  readonly use_jupyter_lab?: boolean;
+  readonly docker_login_repo?: string;
+  readonly docker_login_user?: string;
+  readonly docker_login_pass?: string;
+  readonly href?: string;
+  readonly repo?: string;
+  readonly extra_filters?: Readonly<Record<string, unknown>>;
+  readonly recommended_disk_space?: number | string;
+  readonly private?: boolean;
+  readonly volume_info?: unknown;
+  readonly traffic_limit?: number;
+  readonly [key: string]: unknown;
+};
+
 export type Subaccount = {
   readonly id: number;
-  readonly parent_id: number;
-  readonly key_id: number | null;
   readonly email: string;
   readonly username: string;
-  readonly created_at: string;
-  readonly deleted_at: string | null;
+  readonly user: string;
+  readonly fullname: string;
   readonly balance: number;
   readonly credit: number;
+  readonly balance_threshold: number;
+  readonly balance_threshold_enabled: boolean;
+  readonly traffic_limit: number | null;
+  readonly email_verified: boolean;
+  readonly has_billing: boolean;
+  readonly has_payout: boolean;
+  readonly can_pay: boolean;
+  readonly billing_creditonly: boolean;
+  readonly billed_expected: number;
+  readonly billed_verified: number;
+  readonly paid_expected: number;
+  readonly paid_verified: number;
+  readonly got_signup_credit: boolean;
+  readonly last4: string;
+  readonly paypal_email: string;
+  readonly password_resettable: boolean;
+  readonly ssh_key: string;
+  readonly sid: string;
+  readonly tfa_status: "enabled" | "disabled";
+  readonly billaddress_line1: string;
+  readonly billaddress_line2: string;
+  readonly billaddress_city: string;
+  readonly billaddress_zip: string;
+  readonly billaddress_country: string;
+  readonly taxinfo: string;
+  readonly parent_id: number | null;
+  readonly host_only: boolean;
+  readonly key_id: number | null;
+  readonly api_key: string;
+  readonly created_at: string;
+  readonly deleted_at: string | null;
 };
 
 export type SubaccountListResponse = {
   readonly users: readonly Subaccount[];
+};
+
+export type SubaccountRegenerateKeysRequest = {
+  readonly subaccount_user_id?: number;
+  readonly regenerate_all?: boolean;
+};
+
+export type SubaccountRegenerateKeysResponse = {
+  readonly success: true;
+  readonly regenerated_keys: readonly RegeneratedKey[];
 };
 
 export type Success = {
@@ -3273,6 +3852,10 @@ export type TeamDeleteResponse = {
   readonly pkey_id: number | null;
 };
 
+export type TeamDeleteRoleRequest = {
+  readonly role_id?: number;
+};
+
 export type TeamInviteRequest = {
   readonly email?: string;
   readonly role?: string;
@@ -3301,7 +3884,7 @@ export type TeamMember = {
 export type TeamRole = {
   readonly id: number;
   readonly name: string;
-  readonly identifier: string;
+  readonly identifier: string | null;
   readonly permissions: Readonly<Record<string, unknown>>;
 };
 
@@ -3383,6 +3966,35 @@ export type Template = {
   readonly created_at?: number;
   readonly count_created?: number;
   readonly recent_create_date?: number | null;
+  readonly user_template_id?: number;
+  readonly last_used_at?: number;
+};
+
+export type TemplateAddRequest = {
+  readonly template_id: number | string;
+  readonly [key: string]: unknown;
+};
+
+export type TemplateCheckLoginRequest = {
+  readonly server?: string;
+  readonly username?: string;
+  readonly token?: string;
+  readonly [key: string]: unknown;
+};
+
+export type TemplateCheckLoginResponse = {
+  readonly success: true;
+  readonly authenticated: boolean;
+  readonly repositories: readonly string[];
+};
+
+export type TemplateChoicesResponse = {
+  readonly success: true;
+  readonly templates: readonly Template[];
+  readonly referral_templates: readonly Template[];
+  readonly popular: readonly Template[];
+  readonly recommended: readonly Template[];
+  readonly autoscaler: readonly Template[];
 };
 
 export type TemplateCreateRequest = {
@@ -3418,6 +4030,13 @@ export type TemplateDeleteRequest = {
   readonly hash_id?: string;
 };
 
+export type TemplateDockerTagsResponse = {
+  readonly success: boolean;
+  readonly tags: readonly string[];
+  readonly error?: string;
+  readonly msg?: string;
+};
+
 export type TemplateEditRequest = {
   readonly hash_id: string;
   readonly name?: string;
@@ -3447,14 +4066,74 @@ export type TemplateEditRequest = {
   readonly traffic_limit?: number;
 };
 
+export type TemplateFetchTagsRequest = {
+  readonly image?: string;
+  readonly server?: string;
+  readonly username?: string;
+  readonly token?: string;
+  readonly [key: string]: unknown;
+};
+
+export type TemplateFetchTagsResponse = {
+  readonly success: boolean;
+  readonly tags: readonly string[];
+  readonly error?: string;
+  readonly msg?: string;
+};
+
+export type TemplateForWorkersResponse = {
+  readonly success: true;
+  readonly autoscaler: readonly Template[];
+  readonly recommended: readonly Template[];
+};
+
+export type TemplateLibraryResponse = {
+  readonly success: true;
+  readonly templates: readonly Template[];
+};
+
+export type TemplatePageResponse = {
+  readonly success: boolean;
+  readonly msg?: string;
+  readonly templates_found: number;
+  readonly templates: readonly Template[];
+  readonly next_token: string | null;
+};
+
 export type TemplateParamsResponse = {
   readonly success: true;
   readonly limits: Readonly<Record<string, number>>;
 };
 
+export type TemplateRecentResponse = {
+  readonly success: true;
+  readonly templates_found: number;
+  readonly templates: readonly Template[];
+  readonly page_size: number;
+  readonly last_page_template_id: number | null;
+  readonly last_page_last_used_at: number | null;
+};
+
+export type TemplateRemoveRequest = {
+  readonly template_id: number | string;
+  readonly [key: string]: unknown;
+};
+
 export type TemplateSearchResponse = {
   readonly success: true;
   readonly templates_found: number;
+  readonly templates: readonly Template[];
+};
+
+export type TemplateStoreRequest = {
+  readonly templates: readonly StoredTemplate[];
+  readonly is_an_edit?: boolean;
+  readonly referral_template_id?: number;
+  readonly [key: string]: unknown;
+};
+
+export type TemplateStoreResponse = {
+  readonly success: true;
   readonly templates: readonly Template[];
 };
 
@@ -3592,6 +4271,10 @@ export type UserCreateResponse = {
 export type UserIpaddrsResponse = {
   readonly success: true;
   readonly results: readonly IpAddressUse[];
+};
+
+export type UserSettingsResponse = {
+  readonly o: string | null;
 };
 
 export type UserSpendRateResponse = {
@@ -4376,6 +5059,13 @@ export function instanceCreate(client: Client, input: InstanceCreateInput, optio
   return client.request({ method: "PUT", path: `/api/v0/asks/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
+export type AuditLogFiltersAnswer = AuditLogFilters;
+
+/** Show the values by which own audit log can be filtered: `GET /api/v0/audit_log_filters/` */
+export function auditLogFilters(client: Client, options?: CallOptions): Promise<AuditLogFiltersAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/audit_log_filters/" }, options);
+}
+
 export type AuditLogListAnswer = readonly AuditLogEntry[];
 
 /** Show the audit log of own account: `GET /api/v0/audit_logs/` */
@@ -4446,6 +5136,24 @@ export type SessionDeleteAnswer = Message;
 /** End own sessions: `DELETE /api/v0/auth/sessions/` */
 export function sessionDelete(client: Client, input: SessionDeleteInput = {}, options?: CallOptions): Promise<SessionDeleteAnswer> {
   return client.request({ method: "DELETE", path: "/api/v0/auth/sessions/", body: input.body ?? {} }, options);
+}
+
+export type BenchmarkSearchInput = {
+  readonly query?: {
+    readonly select_filters?: string;
+    readonly query?: string;
+    readonly select_cols?: string;
+    readonly order_by?: string;
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type BenchmarkSearchAnswer = BenchmarkSearchResponse;
+
+/** Search measurements of machines: `GET /api/v0/benchmarks/` */
+export function benchmarkSearch(client: Client, input: BenchmarkSearchInput = {}, options?: CallOptions): Promise<BenchmarkSearchAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/benchmarks/", query: input.query }, options);
 }
 
 export type BillingAutobillAnswer = Autobill;
@@ -4633,6 +5341,30 @@ export function offerQuery(client: Client, input: OfferQueryInput = {}, options?
   return client.request({ method: "GET", path: "/api/v0/bundles/", query: input.query }, options);
 }
 
+export type OfferUpdateBundleInput = {
+  readonly id: string;
+  readonly body?: OfferUpdateBundleRequest;
+};
+
+export type OfferUpdateBundleAnswer = Readonly<Record<string, unknown>>;
+
+/** Ask about a bundle: switched off: `PUT /api/v0/bundles/{id}/` */
+export function offerUpdateBundle(client: Client, input: OfferUpdateBundleInput, options?: CallOptions): Promise<OfferUpdateBundleAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/bundles/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type OfferSuggestBidInput = {
+  readonly id: string;
+  readonly body?: OfferSuggestBidRequest;
+};
+
+export type OfferSuggestBidAnswer = number;
+
+/** Suggest a bid for a bundle: `PUT /api/v0/bundles_bid_price/{id}/` */
+export function offerSuggestBid(client: Client, input: OfferSuggestBidInput, options?: CallOptions): Promise<OfferSuggestBidAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/bundles_bid_price/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
 export type CapListAnswer = CapListResponse;
 
 /** Show the limits on spending: `GET /api/v0/caps/` */
@@ -4677,6 +5409,19 @@ export type BillingChargesAnswer = BillingChargesResponse;
 /** List charges by day, or every charge line: `GET /api/v0/charges/` */
 export function billingCharges(client: Client, input: BillingChargesInput = {}, options?: CallOptions): Promise<BillingChargesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/charges/", query: input.query }, options);
+}
+
+export type BillingChargesChartInput = {
+  readonly query?: {
+    readonly select_filters?: string;
+  };
+};
+
+export type BillingChargesChartAnswer = BillingChargesChartResponse;
+
+/** Show the charges of every day of a window: `GET /api/v0/charges/chart/` */
+export function billingChargesChart(client: Client, input: BillingChargesChartInput = {}, options?: CallOptions): Promise<BillingChargesChartAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/charges/chart/", query: input.query }, options);
 }
 
 export type BillingExportChargesInput = {
@@ -4748,9 +5493,9 @@ export type CopyStartInput = {
   readonly body?: CopyRequest;
 };
 
-export type CopyStartAnswer = Done;
+export type CopyStartAnswer = CopyStarted;
 
-/** Copy between instances and volumes: `PUT /api/v0/commands/copy_direct/` */
+/** Copy between instances, volumes and the own computer: `PUT /api/v0/commands/copy_direct/` */
 export function copyStart(client: Client, input: CopyStartInput = {}, options?: CallOptions): Promise<CopyStartAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/commands/copy_direct/", body: input.body ?? {} }, options);
 }
@@ -4764,6 +5509,17 @@ export type CopyCancelAnswer = Done;
 /** Cancel the copies to an instance or volume: `DELETE /api/v0/commands/copy_direct/` */
 export function copyCancel(client: Client, input: CopyCancelInput = {}, options?: CallOptions): Promise<CopyCancelAnswer> {
   return client.request({ method: "DELETE", path: "/api/v0/commands/copy_direct/", body: input.body ?? {} }, options);
+}
+
+export type CopySizeInput = {
+  readonly body?: CopySizeRequest;
+};
+
+export type CopySizeAnswer = CopySizeResponse;
+
+/** Measure what a copy would read: `POST /api/v0/commands/get_copy_size/` */
+export function copySize(client: Client, input: CopySizeInput = {}, options?: CallOptions): Promise<CopySizeAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/commands/get_copy_size/", body: input.body ?? {} }, options);
 }
 
 export type CloudCopyInput = {
@@ -4793,6 +5549,61 @@ export type ApikeyResetAnswer = ApikeyResetResponse;
 /** Replace the calling API key: `PUT /api/v0/commands/reset_apikey/` */
 export function apikeyReset(client: Client, options?: CallOptions): Promise<ApikeyResetAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/commands/reset_apikey/" }, options);
+}
+
+export type ScheduleListAnswer = readonly ScheduledJob[];
+
+/** List scheduled jobs: `GET /api/v0/commands/schedule_job/` */
+export function scheduleList(client: Client, options?: CallOptions): Promise<ScheduleListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/commands/schedule_job/" }, options);
+}
+
+export type ScheduleCreateInput = {
+  readonly body: ScheduleCreateRequest;
+};
+
+export type ScheduleCreateAnswer = ScheduleCreateResponse;
+
+/** Schedule a request: `POST /api/v0/commands/schedule_job/` */
+export function scheduleCreate(client: Client, input: ScheduleCreateInput, options?: CallOptions): Promise<ScheduleCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/commands/schedule_job/", body: input.body ?? {} }, options);
+}
+
+export type ScheduleUpdateInput = {
+  readonly id: number;
+  readonly body?: ScheduleUpdateRequest;
+};
+
+export type ScheduleUpdateAnswer = ScheduleUpdateResponse;
+
+/** Change a scheduled job: `PUT /api/v0/commands/schedule_job/{id}/` */
+export function scheduleUpdate(client: Client, input: ScheduleUpdateInput, options?: CallOptions): Promise<ScheduleUpdateAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/commands/schedule_job/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type ScheduleDeleteInput = {
+  readonly id: number;
+};
+
+export type ScheduleDeleteAnswer = Message;
+
+/** Delete a scheduled job: `DELETE /api/v0/commands/schedule_job/{id}/` */
+export function scheduleDelete(client: Client, input: ScheduleDeleteInput, options?: CallOptions): Promise<ScheduleDeleteAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/commands/schedule_job/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type ScheduleRunsInput = {
+  readonly id: number;
+  readonly query?: {
+    readonly limit?: number;
+  };
+};
+
+export type ScheduleRunsAnswer = readonly ScheduledRun[];
+
+/** List the runs of a scheduled job: `GET /api/v0/commands/schedule_job/{id}/runs/` */
+export function scheduleRuns(client: Client, input: ScheduleRunsInput, options?: CallOptions): Promise<ScheduleRunsAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/commands/schedule_job/${encodeURIComponent(input.id)}/runs/`, query: input.query }, options);
 }
 
 export type BillingTransferCreditInput = {
@@ -4923,6 +5734,20 @@ export function deploymentDeleteNamed(client: Client, input: DeploymentDeleteNam
   return client.request({ method: "DELETE", path: "/api/v0/deployments/", body: input.body ?? {} }, options);
 }
 
+export type TemplateDockerTagsInput = {
+  readonly query?: {
+    readonly image?: string;
+    readonly server?: string;
+  };
+};
+
+export type TemplateDockerTagsAnswer = TemplateDockerTagsResponse;
+
+/** List the tags of a public image: `GET /api/v0/docker/tags/` */
+export function templateDockerTags(client: Client, input: TemplateDockerTagsInput = {}, options?: CallOptions): Promise<TemplateDockerTagsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/docker/tags/", query: input.query }, options);
+}
+
 export type EndpointCreateInput = {
   readonly body?: EndpointSettings;
 };
@@ -5024,6 +5849,17 @@ export function offerGpuTypes(client: Client, options?: CallOptions): Promise<Of
   return client.request({ method: "GET", path: "/api/v0/gpu_types/" }, options);
 }
 
+export type OfferGpuTypeInput = {
+  readonly id: string;
+};
+
+export type OfferGpuTypeAnswer = GpuType;
+
+/** A GPU on the market and its memory: `GET /api/v0/gpu_types/{id}/` */
+export function offerGpuType(client: Client, input: OfferGpuTypeInput, options?: CallOptions): Promise<OfferGpuTypeAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/gpu_types/${encodeURIComponent(input.id)}/` }, options);
+}
+
 export type HostListAnswer = HostListResponse;
 
 /** Show own agents and their machines: `GET /api/v0/hosts/credentials/` */
@@ -5082,6 +5918,30 @@ export type HostTokenDeleteAnswer = Message;
 /** Delete a join token: `DELETE /api/v0/hosts/tokens/{id}/` */
 export function hostTokenDelete(client: Client, input: HostTokenDeleteInput, options?: CallOptions): Promise<HostTokenDeleteAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/hosts/tokens/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type BackupListInput = {
+  readonly query?: {
+    readonly contract_id?: number;
+  };
+};
+
+export type BackupListAnswer = BackupListResponse;
+
+/** List backups of instances and volumes: `GET /api/v0/instance_backups/` */
+export function backupList(client: Client, input: BackupListInput = {}, options?: CallOptions): Promise<BackupListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/instance_backups/", query: input.query }, options);
+}
+
+export type BackupFilesInput = {
+  readonly contract_id: number;
+};
+
+export type BackupFilesAnswer = BackupFilesResponse;
+
+/** List the files of a backup: `GET /api/v0/instance_backups/{contract_id}/download/` */
+export function backupFiles(client: Client, input: BackupFilesInput, options?: CallOptions): Promise<BackupFilesAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/instance_backups/${encodeURIComponent(input.contract_id)}/download/` }, options);
 }
 
 export type InstanceListAnswer = InstanceListResponse;
@@ -5306,6 +6166,18 @@ export function instanceDestroy(client: Client, input: InstanceDestroyInput, opt
   return client.request({ method: "DELETE", path: `/api/v0/instances/${encodeURIComponent(input.id)}/` }, options);
 }
 
+export type InstanceAcceptOwnPriceIncreaseInput = {
+  readonly id: number;
+  readonly body?: InstanceAcceptOwnPriceIncreaseRequest;
+};
+
+export type InstanceAcceptOwnPriceIncreaseAnswer = PriceIncreaseAnswer;
+
+/** Accept the price increase of an instance: the rental goes on past its end date: `PUT /api/v0/instances/{id}/accept-price-increase/` */
+export function instanceAcceptOwnPriceIncrease(client: Client, input: InstanceAcceptOwnPriceIncreaseInput, options?: CallOptions): Promise<InstanceAcceptOwnPriceIncreaseAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/instances/${encodeURIComponent(input.id)}/accept-price-increase/`, body: input.body ?? {} }, options);
+}
+
 export type InstanceEventsInput = {
   readonly id: number;
   readonly query?: {
@@ -5330,6 +6202,18 @@ export type InstanceAttachSshKeyAnswer = Message;
 /** Attach an SSH key to an instance; it takes effect at once: `POST /api/v0/instances/{id}/ssh/` */
 export function instanceAttachSshKey(client: Client, input: InstanceAttachSshKeyInput, options?: CallOptions): Promise<InstanceAttachSshKeyAnswer> {
   return client.request({ method: "POST", path: `/api/v0/instances/${encodeURIComponent(input.id)}/ssh/`, body: input.body ?? {} }, options);
+}
+
+export type InstancePutSshKeyInput = {
+  readonly id: number;
+  readonly body?: InstancePutSshKeyRequest;
+};
+
+export type InstancePutSshKeyAnswer = InstancePutSshKeyResponse;
+
+/** Attach an SSH key of the account to an instance, and show it: `PUT /api/v0/instances/{id}/ssh/` */
+export function instancePutSshKey(client: Client, input: InstancePutSshKeyInput, options?: CallOptions): Promise<InstancePutSshKeyAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/instances/${encodeURIComponent(input.id)}/ssh/`, body: input.body ?? {} }, options);
 }
 
 export type InstanceListSshKeysInput = {
@@ -5514,6 +6398,50 @@ export type MachineMaintenancesAnswer = readonly Maintenance[];
 /** Show maintenances of machines that one hosts or rents on: `GET /api/v0/machines/maintenances/` */
 export function machineMaintenances(client: Client, input: MachineMaintenancesInput = {}, options?: CallOptions): Promise<MachineMaintenancesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/machines/maintenances/", query: input.query }, options);
+}
+
+export type MachineFindMaintenancesInput = {
+  readonly body: MachineFindMaintenancesRequest;
+};
+
+export type MachineFindMaintenancesAnswer = readonly Maintenance[];
+
+/** Show maintenances of these machines, which one hosts or rents on: `POST /api/v0/machines/maintenances/` */
+export function machineFindMaintenances(client: Client, input: MachineFindMaintenancesInput, options?: CallOptions): Promise<MachineFindMaintenancesAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/machines/maintenances/", body: input.body ?? {} }, options);
+}
+
+export type MachineCancelOneMaintenanceInput = {
+  readonly body: MachineCancelOneMaintenanceRequest;
+};
+
+export type MachineCancelOneMaintenanceAnswer = Message;
+
+/** Cancel one maintenance of an own machine: `DELETE /api/v0/machines/maintenances/` */
+export function machineCancelOneMaintenance(client: Client, input: MachineCancelOneMaintenanceInput, options?: CallOptions): Promise<MachineCancelOneMaintenanceAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/machines/maintenances/", body: input.body ?? {} }, options);
+}
+
+export type MachineScheduleMaintenancesInput = {
+  readonly body: MachineScheduleMaintenancesRequest;
+};
+
+export type MachineScheduleMaintenancesAnswer = MachineScheduleMaintenancesResponse;
+
+/** Announce a maintenance of several own machines: `POST /api/v0/machines/maintenances/batch/` */
+export function machineScheduleMaintenances(client: Client, input: MachineScheduleMaintenancesInput, options?: CallOptions): Promise<MachineScheduleMaintenancesAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/machines/maintenances/batch/", body: input.body ?? {} }, options);
+}
+
+export type MachineCancelMaintenancesInput = {
+  readonly body: MachineCancelMaintenancesRequest;
+};
+
+export type MachineCancelMaintenancesAnswer = MachineCancelMaintenancesResponse;
+
+/** Cancel several maintenances of own machines: `DELETE /api/v0/machines/maintenances/batch/` */
+export function machineCancelMaintenances(client: Client, input: MachineCancelMaintenancesInput, options?: CallOptions): Promise<MachineCancelMaintenancesAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/machines/maintenances/batch/", body: input.body ?? {} }, options);
 }
 
 export type MachineShowInput = {
@@ -5830,6 +6758,20 @@ export function overlayDelete(client: Client, input: OverlayDeleteInput = {}, op
   return client.request({ method: "DELETE", path: "/api/v0/overlay/", body: input.body ?? {} }, options);
 }
 
+export type OfferQueryAsksInput = {
+  readonly query?: {
+    readonly q?: string;
+    readonly select_cols?: string;
+  };
+};
+
+export type OfferQueryAsksAnswer = OfferQueryAsksResponse;
+
+/** Search offers by a query text or JSON: `GET /api/v0/search/asks/` */
+export function offerQueryAsks(client: Client, input: OfferQueryAsksInput = {}, options?: CallOptions): Promise<OfferQueryAsksAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/search/asks/", query: input.query }, options);
+}
+
 export type OfferSearchAsksInput = {
   readonly body?: OfferSearchAsksRequest;
 };
@@ -6019,6 +6961,17 @@ export function subaccountList(client: Client, options?: CallOptions): Promise<S
   return client.request({ method: "GET", path: "/api/v0/subaccounts/" }, options);
 }
 
+export type SubaccountRegenerateKeysInput = {
+  readonly body?: SubaccountRegenerateKeysRequest;
+};
+
+export type SubaccountRegenerateKeysAnswer = SubaccountRegenerateKeysResponse;
+
+/** Replace the key of one subaccount, or of all: `PUT /api/v0/subaccounts/regenerate_keys/` */
+export function subaccountRegenerateKeys(client: Client, input: SubaccountRegenerateKeysInput = {}, options?: CallOptions): Promise<SubaccountRegenerateKeysAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/subaccounts/regenerate_keys/", body: input.body ?? {} }, options);
+}
+
 export type TeamCreateInput = {
   readonly body?: TeamCreateRequest;
 };
@@ -6136,9 +7089,9 @@ export function teamRolesFull(client: Client, options?: CallOptions): Promise<Te
   return client.request({ method: "GET", path: "/api/v0/team/roles-full/" }, options);
 }
 
-export type TeamRolesAnswer = readonly TeamRole[];
+export type TeamRolesAnswer = readonly string[];
 
-/** Show the roles of a team: `GET /api/v0/team/roles/` */
+/** Show the names of a team's roles: `GET /api/v0/team/roles/` */
 export function teamRoles(client: Client, options?: CallOptions): Promise<TeamRolesAnswer> {
   return client.request({ method: "GET", path: "/api/v0/team/roles/" }, options);
 }
@@ -6179,13 +7132,14 @@ export function teamUpdateRole(client: Client, input: TeamUpdateRoleInput, optio
 
 export type TeamDeleteRoleInput = {
   readonly name: string;
+  readonly body?: TeamDeleteRoleRequest;
 };
 
 export type TeamDeleteRoleAnswer = StatusMessage;
 
 /** Delete a role: `DELETE /api/v0/team/roles/{name}/` */
 export function teamDeleteRole(client: Client, input: TeamDeleteRoleInput, options?: CallOptions): Promise<TeamDeleteRoleAnswer> {
-  return client.request({ method: "DELETE", path: `/api/v0/team/roles/${encodeURIComponent(input.name)}/` }, options);
+  return client.request({ method: "DELETE", path: `/api/v0/team/roles/${encodeURIComponent(input.name)}/`, body: input.body ?? {} }, options);
 }
 
 export type TeamSessionsAnswer = TeamSessionsResponse;
@@ -6268,6 +7222,21 @@ export type TemplateParamsAnswer = TemplateParamsResponse;
 /** Show the limits of a template's fields: `GET /api/v0/template/params/` */
 export function templateParams(client: Client, options?: CallOptions): Promise<TemplateParamsAnswer> {
   return client.request({ method: "GET", path: "/api/v0/template/params/" }, options);
+}
+
+export type TemplateRecentInput = {
+  readonly query?: {
+    readonly page_size?: number;
+    readonly last_page_template_id?: number;
+    readonly last_page_last_used_at?: number;
+  };
+};
+
+export type TemplateRecentAnswer = TemplateRecentResponse;
+
+/** List templates that the caller rented with: `GET /api/v0/template/recent/` */
+export function templateRecent(client: Client, input: TemplateRecentInput = {}, options?: CallOptions): Promise<TemplateRecentAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/template/recent/", query: input.query }, options);
 }
 
 export type TfaDeleteInput = {
@@ -6392,6 +7361,29 @@ export type TfaUpdateAnswer = UpdatedTfaMethod;
 /** Change the label of a second factor, or the primary one: `PUT /api/v0/tfa/update/` */
 export function tfaUpdate(client: Client, input: TfaUpdateInput = {}, options?: CallOptions): Promise<TfaUpdateAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/tfa/update/", body: input.body ?? {} }, options);
+}
+
+export type EarningsShowAnswer = EarningsShowResponse;
+
+/** Show own earnings in all: `GET /api/v0/user/earnings/` */
+export function earningsShow(client: Client, options?: CallOptions): Promise<EarningsShowAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/user/earnings/" }, options);
+}
+
+export type EarningsDataInput = {
+  readonly query?: {
+    readonly sday?: number;
+    readonly eday?: number;
+    readonly last_days?: number;
+    readonly machid?: number;
+  };
+};
+
+export type EarningsDataAnswer = EarningsData;
+
+/** Show own earnings by day and machine: `GET /api/v0/user/earnings/data/` */
+export function earningsData(client: Client, input: EarningsDataInput = {}, options?: CallOptions): Promise<EarningsDataAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/user/earnings/data/", query: input.query }, options);
 }
 
 export type UserUpdateInput = {
@@ -6569,6 +7561,87 @@ export type NotificationPreferenceUpdateAnswer = NotificationPreferences;
 /** Replace notification preferences; types that are left out go back to their defaults: `PUT /api/v0/users/{user_id}/notification-prefs/` */
 export function notificationPreferenceUpdate(client: Client, input: NotificationPreferenceUpdateInput, options?: CallOptions): Promise<NotificationPreferenceUpdateAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/notification-prefs/`, body: input.body ?? {} }, options);
+}
+
+export type UserSettingsInput = {
+  readonly user_id: string;
+};
+
+export type UserSettingsAnswer = UserSettingsResponse;
+
+/** Show the settings of own account: `GET /api/v0/users/{user_id}/settings/` */
+export function userSettings(client: Client, input: UserSettingsInput, options?: CallOptions): Promise<UserSettingsAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/settings/` }, options);
+}
+
+export type TemplateAddInput = {
+  readonly user_id: string;
+  readonly body: TemplateAddRequest;
+};
+
+export type TemplateAddAnswer = Success;
+
+/** Add a public template to the own library: `POST /api/v0/users/{user_id}/template/` */
+export function templateAdd(client: Client, input: TemplateAddInput, options?: CallOptions): Promise<TemplateAddAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/template/`, body: input.body ?? {} }, options);
+}
+
+export type TemplateLibraryInput = {
+  readonly user_id: string;
+};
+
+export type TemplateLibraryAnswer = TemplateLibraryResponse;
+
+/** List the templates of the own library: `GET /api/v0/users/{user_id}/templates/` */
+export function templateLibrary(client: Client, input: TemplateLibraryInput, options?: CallOptions): Promise<TemplateLibraryAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/` }, options);
+}
+
+export type TemplateStoreInput = {
+  readonly user_id: string;
+  readonly body: TemplateStoreRequest;
+};
+
+export type TemplateStoreAnswer = TemplateStoreResponse;
+
+/** Create and edit templates of the own library: `POST /api/v0/users/{user_id}/templates/` */
+export function templateStore(client: Client, input: TemplateStoreInput, options?: CallOptions): Promise<TemplateStoreAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/`, body: input.body ?? {} }, options);
+}
+
+export type TemplateRemoveInput = {
+  readonly user_id: string;
+  readonly body: TemplateRemoveRequest;
+};
+
+export type TemplateRemoveAnswer = Message;
+
+/** Remove a template from the own library: `DELETE /api/v0/users/{user_id}/templates/` */
+export function templateRemove(client: Client, input: TemplateRemoveInput, options?: CallOptions): Promise<TemplateRemoveAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/`, body: input.body ?? {} }, options);
+}
+
+export type TemplateForWorkersInput = {
+  readonly user_id: string;
+};
+
+export type TemplateForWorkersAnswer = TemplateForWorkersResponse;
+
+/** List templates for worker groups: `GET /api/v0/users/{user_id}/templates/autoscaler/` */
+export function templateForWorkers(client: Client, input: TemplateForWorkersInput, options?: CallOptions): Promise<TemplateForWorkersAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/autoscaler/` }, options);
+}
+
+export type TemplateChoicesInput = {
+  readonly user_id: string;
+  readonly hash_id: string;
+};
+
+export type TemplateChoicesAnswer = TemplateChoicesResponse;
+
+/** List templates to choose from, with one that was shared by its hash: `GET /api/v0/users/{user_id}/templates/{hash_id}/` */
+export function templateChoices(client: Client, input: TemplateChoicesInput, options?: CallOptions): Promise<TemplateChoicesAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/users/${encodeURIComponent(input.user_id)}/templates/${encodeURIComponent(input.hash_id)}/` }, options);
 }
 
 export type VolumeListInput = {
@@ -6760,6 +7833,23 @@ export function workergroupDelete(client: Client, input: WorkergroupDeleteInput,
   return client.request({ method: "DELETE", path: `/api/v0/workergroups/${encodeURIComponent(input.id)}/` }, options);
 }
 
+export type AuditLogPageInput = {
+  readonly query?: {
+    readonly limit?: number;
+    readonly after_token?: string;
+    readonly order_by?: string;
+    readonly select_cols?: string;
+    readonly select_filters?: string;
+  };
+};
+
+export type AuditLogPageAnswer = AuditLogPageResponse;
+
+/** Show the audit log of own account, page by page: `GET /api/v1/audit_logs/` */
+export function auditLogPage(client: Client, input: AuditLogPageInput = {}, options?: CallOptions): Promise<AuditLogPageAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/audit_logs/", query: input.query }, options);
+}
+
 export type InstanceCountsAnswer = InstanceCountsResponse;
 
 /** Count own instances and volumes: `GET /api/v1/counts/` */
@@ -6806,6 +7896,99 @@ export type BillingListInvoicesAnswer = BillingListInvoicesResponse;
 /** List money movements: `GET /api/v1/invoices/` */
 export function billingListInvoices(client: Client, input: BillingListInvoicesInput = {}, options?: CallOptions): Promise<BillingListInvoicesAnswer> {
   return client.request({ method: "GET", path: "/api/v1/invoices/", query: input.query }, options);
+}
+
+export type MachinePageInput = {
+  readonly query?: {
+    readonly limit?: number;
+    readonly after_token?: string;
+    readonly order_by?: string;
+    readonly select_cols?: string;
+    readonly select_filters?: string;
+  };
+};
+
+export type MachinePageAnswer = MachinePageResponse;
+
+/** List own machines, page by page: `GET /api/v1/machines/` */
+export function machinePage(client: Client, input: MachinePageInput = {}, options?: CallOptions): Promise<MachinePageAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/machines/", query: input.query }, options);
+}
+
+export type TemplatePageInput = {
+  readonly query?: {
+    readonly search?: string;
+    readonly select_filters?: string;
+    readonly select_cols?: string;
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type TemplatePageAnswer = TemplatePageResponse;
+
+/** Search templates page by page: `GET /api/v1/template/` */
+export function templatePage(client: Client, input: TemplatePageInput = {}, options?: CallOptions): Promise<TemplatePageAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/template/", query: input.query }, options);
+}
+
+export type TemplateFetchTagsInput = {
+  readonly body?: TemplateFetchTagsRequest;
+};
+
+export type TemplateFetchTagsAnswer = TemplateFetchTagsResponse;
+
+/** List the tags of an image: `POST /api/v1/templates/fetch-tags/` */
+export function templateFetchTags(client: Client, input: TemplateFetchTagsInput = {}, options?: CallOptions): Promise<TemplateFetchTagsAnswer> {
+  return client.request({ method: "POST", path: "/api/v1/templates/fetch-tags/", body: input.body ?? {} }, options);
+}
+
+export type TemplateCheckLoginInput = {
+  readonly body?: TemplateCheckLoginRequest;
+};
+
+export type TemplateCheckLoginAnswer = TemplateCheckLoginResponse;
+
+/** Check a login at a registry: `POST /api/v1/templates/validate-auth/` */
+export function templateCheckLogin(client: Client, input: TemplateCheckLoginInput = {}, options?: CallOptions): Promise<TemplateCheckLoginAnswer> {
+  return client.request({ method: "POST", path: "/api/v1/templates/validate-auth/", body: input.body ?? {} }, options);
+}
+
+export type EarningsPageInput = {
+  readonly query?: {
+    readonly group_by?: string;
+    readonly select_filters?: string;
+    readonly order_by?: string;
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type EarningsPageAnswer = EarningsPage;
+
+/** List own earnings by day or by machine, page by page: `GET /api/v1/user/earnings/` */
+export function earningsPage(client: Client, input: EarningsPageInput = {}, options?: CallOptions): Promise<EarningsPageAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/user/earnings/", query: input.query }, options);
+}
+
+export type EarningsChartInput = {
+  readonly query?: {
+    readonly select_filters?: string;
+  };
+};
+
+export type EarningsChartAnswer = EarningsChartResponse;
+
+/** Show own earnings of every day of a window: `GET /api/v1/user/earnings/chart/` */
+export function earningsChart(client: Client, input: EarningsChartInput = {}, options?: CallOptions): Promise<EarningsChartAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/user/earnings/chart/", query: input.query }, options);
+}
+
+export type EarningsSummaryAnswer = EarningsSummaryResponse;
+
+/** Add up all own earnings: `GET /api/v1/user/earnings/summary/` */
+export function earningsSummary(client: Client, options?: CallOptions): Promise<EarningsSummaryAnswer> {
+  return client.request({ method: "GET", path: "/api/v1/user/earnings/summary/" }, options);
 }
 
 export type WorkerFinishInput = {

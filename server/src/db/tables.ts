@@ -4,6 +4,7 @@ import type {
   AccountFreezeId,
   AgentCredentialId,
   ApiKeyId,
+  BenchmarkId,
   DeploymentFileId,
   DeploymentId,
   DeploymentVersionId,
@@ -25,6 +26,7 @@ import type {
   PaymentId,
   PayoutHoldId,
   PayoutId,
+  ScheduledJobId,
   ServerId,
   SshKeyId,
   StandingRequestId,
@@ -206,6 +208,24 @@ export type AuditSealsTable = {
 export type AuditSumsTable = {
   account_id: number;
   posted_nanos: string;
+};
+
+export type BenchmarksTable = {
+  id: GeneratedAlways<BenchmarkId>;
+  machine_id: MachineId;
+  instance_id: InstanceId | null;
+  type: "perf" | "upload" | "download" | "cpu" | "disk";
+  measured_by: "server" | "worker" | "agent";
+  value: number;
+  measured_at: Date;
+  gpu_name: string | null;
+  num_gpus: number;
+  user_id: UserId | null;
+  image: string | null;
+  template_id: TemplateId | null;
+  template_hash: string | null;
+  is_template_public: Generated<boolean>;
+  price_nanos_per_hour: bigint | null;
 };
 
 export type CapArrearsTable = {
@@ -542,6 +562,7 @@ export type GpuSamplesTable = {
   available_p10_nanos: bigint | null;
   available_p50_nanos: bigint | null;
   available_p90_nanos: bigint | null;
+  unavailable_count: Generated<number>;
 };
 
 export type HostFaultsTable = {
@@ -690,6 +711,7 @@ export type InstancesTable = {
   traffic_left_nanos: bigint | null;
   traffic_left_at_ms: Generated<bigint>;
   traffic_reached_at: Date | null;
+  bundle_id: bigint | null;
 };
 
 export type InvitationMailsTable = {
@@ -1280,6 +1302,42 @@ export type RouteSigningKeysTable = {
   created_at: Date;
 };
 
+export type ScheduledJobsTable = {
+  id: GeneratedAlways<ScheduledJobId>;
+  user_id: UserId;
+  api_key_id: ApiKeyId;
+  instance_id: InstanceId | null;
+  request_method: "GET" | "POST" | "PUT" | "DELETE";
+  api_endpoint: string;
+  request_body: string;
+  digest: string;
+  frequency: "ONCE" | "HOURLY" | "DAILY" | "WEEKLY";
+  day_of_the_week: number | null;
+  hour_of_the_day: number | null;
+  min_of_the_hour: number;
+  starts_at: Date;
+  ends_at: Date;
+  due_at: Date | null;
+  stop_reason: string | null;
+  created_at: Date;
+  closed_at: Date | null;
+};
+
+export type ScheduledRunsTable = {
+  id: GeneratedAlways<bigint>;
+  job_id: ScheduledJobId;
+  due_at: Date;
+  last_due_at: Date;
+  occurrence_count: number;
+  api_key_id: ApiKeyId;
+  outcome: "running" | "done" | "failed" | "unknown" | "missed";
+  http_status: number | null;
+  error: string | null;
+  message: string | null;
+  started_at: Date | null;
+  ended_at: Date | null;
+};
+
 export type SchemaMigrationsTable = {
   number: number;
   name: string;
@@ -1462,6 +1520,13 @@ export type TfaSetupsTable = {
   expires_at: Date;
 };
 
+export type UserTemplatesTable = {
+  user_id: UserId;
+  template_id: TemplateId;
+  added_at: Date | null;
+  last_used_at: Date | null;
+};
+
 export type UsersTable = {
   id: GeneratedAlways<UserId>;
   email: string;
@@ -1608,6 +1673,7 @@ export type Tables = {
   audit_origin: AuditOriginTable;
   audit_seals: AuditSealsTable;
   audit_sums: AuditSumsTable;
+  benchmarks: BenchmarksTable;
   cap_arrears: CapArrearsTable;
   certificate_authorities: CertificateAuthoritiesTable;
   charge_days: ChargeDaysTable;
@@ -1699,6 +1765,8 @@ export type Tables = {
   reconciliation_clock: ReconciliationClockTable;
   reconciliation_findings: ReconciliationFindingsTable;
   route_signing_keys: RouteSigningKeysTable;
+  scheduled_jobs: ScheduledJobsTable;
+  scheduled_runs: ScheduledRunsTable;
   schema_migrations: SchemaMigrationsTable;
   servers: ServersTable;
   sign_in_attempts: SignInAttemptsTable;
@@ -1718,6 +1786,7 @@ export type Tables = {
   tfa_methods: TfaMethodsTable;
   tfa_sends: TfaSendsTable;
   tfa_setups: TfaSetupsTable;
+  user_templates: UserTemplatesTable;
   users: UsersTable;
   volume_attachments: VolumeAttachmentsTable;
   volume_clones: VolumeClonesTable;
