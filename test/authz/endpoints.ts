@@ -48,16 +48,6 @@ const aboutBundle = (path: string): Row => ({
   needs: "optional",
   call: async (world) => at(`/api/v0/${path}/${String((await anOfferRow(world))["bundle_id"])}/`, {}),
 });
-/** A subaccount of the user, whose key may do what the rows of this file need, and no more. */
-async function aSubaccount(world: World, user: TestCaller): Promise<number> {
-  const body = { email: `${randomUUID()}@example.com`, username: "sub", password: "correct horse", parent_id: "me" };
-  const id = Number((await world.done("POST", at("/api/v0/users/", body), user))["id"]);
-  await world.database.pool.query(
-    `update api_keys set permissions = '{"api": {"user_write": {}}}' where user_id = $1`,
-    [id],
-  );
-  return id;
-}
 
 const aKeyId = async (world: World, user: TestCaller) =>
   Number((await world.done("POST", at("/api/v0/auth/apikeys/", { name: randomUUID() }), user))["id"]);

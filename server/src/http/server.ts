@@ -24,6 +24,7 @@ import { describeDocument } from "./description/document.ts";
 import { ErrorBody, RateLimitBody, rateLimited, sendError, unsupportedMediaType } from "./error-response.ts";
 import { once, type Repeatable } from "../db/idempotency.ts";
 import { repeatableOf } from "./idempotency.ts";
+import { presentedSecret, mayHaveKeyInBody } from "./presented-secret.ts";
 import { refuseUnknownRoutes } from "./known-paths.ts";
 import { OwnRequests, type OwnAnswer, type OwnRequest } from "./own-requests.ts";
 import { RateLimiter, type Limits } from "./rate-limit.ts";
@@ -81,21 +82,6 @@ export function identityOf(request: FastifyRequest): Identity {
 /** The caller of an authenticated route with the address of the request. */
 export function callerOf(request: FastifyRequest): Caller {
   return { identity: identityOf(request), ipAddress: request.ip };
-}
-
-/** The key that a request presents: in its header, in the query of older clients, or in the body of some operations. */
-function presentedSecret(request: FastifyRequest): string | undefined {
-  const header = request.headers.authorization;
-  if (header !== undefined) return /^bearer\s+(\S+)\s*$/i.exec(header)?.[1] ?? "";
-  const { api_key: fromQuery } = asParameters(request.query);
-  if (typeof fromQuery === "string") return fromQuery;
-  if (!mayHaveKeyInBody(request)) return undefined;
-  const { api_key: fromBody } = asParameters(request.body);
-  return typeof fromBody === "string" ? fromBody : undefined;
-}
-
-function mayHaveKeyInBody({ routeOptions }: FastifyRequest): boolean {
-  return routeOptions.config.access?.isKeyInBody === true;
 }
 
 /** Builds the HTTP server with everything that holds for all operations; domains then add their routes. */

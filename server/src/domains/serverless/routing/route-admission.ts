@@ -3,8 +3,8 @@ import { asParameters, refuseOperation, refuseParameters, type RouteAccess } fro
 import type { AppError } from "../../../base/errors.ts";
 import { refuseFrozen } from "../../../base/freeze.ts";
 import type { Identity } from "../../../base/identity.ts";
-import type { RoutedGroup } from "./routed-group.ts";
-import type { Routers, WantedEndpoint } from "./routers.ts";
+import type { RoutedGroup, WantedEndpoint } from "./routed-group.ts";
+import type { Routers } from "./routers.ts";
 
 /** The identity of an account's key; undefined for other keys. `pause` is awaited before the database is asked. */
 export type Authenticate = (

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../base/clock.ts";
+import type { EndpointGroupId } from "../../../base/ids.ts";
 import { EndpointRouter, type Assignment, type RouterSettings } from "./endpoint-router.ts";
 import { RequestNumbers } from "./request-numbers.ts";
 import type { RoutedEndpoint } from "./route-store.ts";
@@ -16,6 +17,9 @@ export type RouteOutcome =
   /** The client is to ask again under this number; `status` says in words why the request waits. */
   | { readonly kind: "held"; readonly requestIdx: number; readonly status: string }
   | { readonly kind: "unknown" | "full" | "gone" | "stopped" };
+
+/** An endpoint as a request names it: by its name, or by its id. */
+export type WantedEndpoint = string | EndpointGroupId;
 
 /** One endpoint in this process: its router, and the clients whose calls are held open. */
 export class RoutedGroup {
@@ -43,6 +47,10 @@ export class RoutedGroup {
       numbers: this.numbers,
       onGiven: (assignment) => this.#holders.get(assignment.requestIdx)?.(assignment),
     });
+  }
+
+  isNamed(wanted: WantedEndpoint): boolean {
+    return (typeof wanted === "string" ? this.endpoint.name : this.endpoint.id) === wanted;
   }
 
   /** Takes in the present state of the database. */

@@ -18,7 +18,7 @@ import {
   type RoutedFleet,
 } from "./route-store.ts";
 import { NUMBERS_PER_BLOCK } from "./request-numbers.ts";
-import { RoutedGroup, type RouteOutcome } from "./routed-group.ts";
+import { RoutedGroup, type RouteOutcome, type WantedEndpoint } from "./routed-group.ts";
 
 export type RoutersPorts = {
   readonly database: Database;
@@ -43,9 +43,6 @@ const READ_AT_ONCE = 100;
 const FORGET_AFTER_MS = 600_000;
 /** Requests wake the autoscaler at most this often for one endpoint. */
 const PRESSURE_EVERY_MS = 100;
-
-/** An endpoint as a request names it: by its name, or by its id. */
-export type WantedEndpoint = string | EndpointGroupId;
 
 /**
  * The routers of this process: an endpoint is read from the database at its first request, follows its notifications,
@@ -123,7 +120,7 @@ export class Routers {
   /** The endpoint with this name and key, if this process has it: found without the database. */
   known(wanted: WantedEndpoint, apiKey: string): RoutedGroup | undefined {
     const group = this.#byKey.get(apiKey);
-    return isWanted(group, wanted) ? group : undefined;
+    return group?.isNamed(wanted) === true ? group : undefined;
   }
 
   /** True if the database is being asked for this key: waiting for that read costs nothing. */
@@ -141,7 +138,7 @@ export class Routers {
       this.#lookups.set(apiKey, lookup);
     }
     const group = await lookup;
-    return isWanted(group, wanted) ? group : undefined;
+    return group?.isNamed(wanted) === true ? group : undefined;
   }
 
   /** The account's endpoint of this id, or its oldest one of this name. */
@@ -396,10 +393,6 @@ export class Routers {
     await tracked;
     this.#working.delete(tracked);
   }
-}
-
-function isWanted(group: RoutedGroup | undefined, wanted: WantedEndpoint): boolean {
-  return group !== undefined && (typeof wanted === "string" ? group.endpoint.name : group.endpoint.id) === wanted;
 }
 
 const takeBlock = (tx: Tx, id: EndpointGroupId) => takeRequestNumbers(tx, id, NUMBERS_PER_BLOCK);

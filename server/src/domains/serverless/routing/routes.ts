@@ -8,8 +8,8 @@ import { RateLimiter, WRONG_KEY_LIMIT } from "../../../http/rate-limit.ts";
 import type { HttpScope } from "../../../http/server.ts";
 import { PublicKeysResponse, REPLAY_TIMEOUT_S, RouteBody, RouteQuery, RouteResponse } from "./schema.ts";
 import { routeAdmission, ROUTE_ACCESS, type Authenticate } from "./route-admission.ts";
-import type { RouteOutcome } from "./routed-group.ts";
-import { HOLD_MS, type Routers, type WantedEndpoint } from "./routers.ts";
+import type { RouteOutcome, WantedEndpoint } from "./routed-group.ts";
+import { HOLD_MS, type Routers } from "./routers.ts";
 import { signerLoader } from "./signing-service.ts";
 import type { Tickets } from "./tickets.ts";
 

@@ -1,0 +1,212 @@
+// Routes of all domains with the services behind them.
+import type { EndpointGroupId, InstanceId, UserId } from "../base/ids.ts";
+import { nanos } from "../base/money.ts";
+import type { Encryption } from "../base/encryption.ts";
+import { inSnapshot, type Tx } from "../db/transaction.ts";
+import { accountRoutes, type createIdentities, type IpHistory } from "../domains/people/accounts/for-assembly.ts";
+import { scheduleRoutes } from "../domains/people/schedules/index.ts";
+import { codeKey, signInRoutes } from "../domains/people/sign-in/index.ts";
+import { ENFORCE_LOOP, freezeAbandonedTeam, freezeRoutes } from "../domains/people/freezes/index.ts";
+import { arrearsRoutes, capRoutes, refuseCappedMember, refuseNewKeys } from "../domains/money/limits/index.ts";
+import { invoiceRoutes, grantCredit, moveCredit } from "../domains/money/invoices/index.ts";
+import { depositRoutes } from "../domains/money/deposits/index.ts";
+import { hostingRoutes } from "../domains/supply/listings/index.ts";
+import { requireReachableRegistry } from "../domains/supply/hosts/index.ts";
+import { type AgentGateway, flagRoutes, hostRoutes, trustRoutes } from "../domains/supply/hosts/for-assembly.ts";
+import {
+  certificateRoutes,
+  instanceKeyMaker,
+  instanceRoutes,
+  instanceTaskRoutes,
+  launchRoutes,
+  rootCertificate,
+  workerTokenOf,
+} from "../domains/rental/instances/for-assembly.ts";
+import { listMachineIdsOf, type OrderDesk } from "../domains/rental/instances/index.ts";
+import { balanceOf, type TransferPoster } from "../domains/money/ledger/index.ts";
+import { marketRoutes, type OfferTable, type searchOffers } from "../domains/supply/market/for-assembly.ts";
+import { refreshOffers } from "../domains/supply/market/index.ts";
+import { accruedOf, lockSpendable, readBalance } from "../domains/money/charging/index.ts";
+import { depositAccrualOf, readBalances, settleInstance } from "../domains/money/charging/for-assembly.ts";
+import { notificationRoutes } from "../domains/notifications/index.ts";
+import {
+  platformFeeOf,
+  paymentRoutes,
+  readPaymentSummaries,
+  readPaymentSummary,
+  type PaymentProvider,
+} from "../domains/money/payments/for-assembly.ts";
+import { auditRoutes } from "../domains/money/audit/index.ts";
+import {
+  autoscalerRoutes,
+  deploymentRoutes,
+  reportRoutes,
+  endpointRoutes,
+  workerGroupRoutes,
+  workerListRoutes,
+  metricsRoutes,
+  openAiRoutes,
+  routeRoutes,
+  simulateRoutes,
+  Tickets,
+  type Agreement,
+  type Authenticate,
+  type Routers,
+  type WorkerReports,
+} from "../domains/serverless/index.ts";
+import { benchmarkRoutes } from "../domains/supply/benchmarks/for-assembly.ts";
+import { statisticsRoutes } from "../domains/supply/statistics/index.ts";
+import { resultRoutes } from "../domains/rental/tasks/index.ts";
+import { teamRoutes } from "../domains/people/teams/index.ts";
+import { createRegistryClient, templateRoutes } from "../domains/rental/templates/index.ts";
+import { networkVolumeRoutes, type SpaceTable, volumeRoutes } from "../domains/supply/volumes/for-assembly.ts";
+import { unbuiltRoutes } from "../domains/unbuilt/index.ts";
+import { queueRoutes } from "../domains/rental/queue/index.ts";
+import { registerDocs } from "../http/docs.ts";
+import { listBelongings } from "./belongings.ts";
+import { registerHealth } from "./health.ts";
+import { registerMetrics } from "./metrics.ts";
+import type { createNotificationParts } from "./notification-parts.ts";
+import type { HttpScope } from "../http/server.ts";
+import type { LoopDriver } from "../base/loop-driver.ts";
+import type { AppDependencies } from "./app-dependencies.ts";
+
+/** The parts of a server that its routes use. */
+export type Parts = AppDependencies & {
+  readonly identities: ReturnType<typeof createIdentities>;
+  readonly ipHistory: IpHistory;
+  readonly offers: OfferTable;
+  readonly space: SpaceTable;
+  readonly encryption: Encryption;
+  readonly desk: OrderDesk;
+  readonly poster: TransferPoster;
+  readonly gateway: AgentGateway;
+  readonly loops: LoopDriver;
+  readonly routers: Routers;
+  readonly agreement: Agreement;
+  readonly reports: WorkerReports;
+  readonly search: (query: Readonly<Record<string, unknown>>) => ReturnType<typeof searchOffers>;
+  readonly provider: PaymentProvider;
+  readonly notificationParts: ReturnType<typeof createNotificationParts>;
+};
+
+/** Registers every operation with its services. */
+export function registerRoutes(http: HttpScope, parts: Parts): void {
+  const { database, clock, log, secret, random, encryption, loops } = parts;
+  const { identities, offers, desk, poster, gateway, search } = parts;
+  const keyOf = instanceKeyMaker(secret);
+  peopleRoutes(http, parts);
+  invoiceRoutes(http, { poster });
+  paymentRoutes(http, { provider: parts.provider, encryption, log, publicUrl: parts.payments?.publicUrl });
+  const registries = createRegistryClient({ clock, ...(parts.registries ?? parts.notificationParts.outside) });
+  templateRoutes(http, { encryption, registries, requireRegistry: requireReachableRegistry });
+  marketRoutes(http, {
+    offers,
+    machinesRentedBy: async (userId) => new Set(await listMachineIdsOf(database.kysely, userId)),
+  });
+  const view = {
+    proxyHost: parts.proxy.publicHost,
+    instanceKeySecret: (id: InstanceId) => keyOf(id).secret,
+    encryption,
+  };
+  instanceRoutes(http, { desk, accruedOf, settle: settleInstance, ...view });
+  launchRoutes(http, { desk, searchOffers: search });
+  statisticsRoutes(http);
+  benchmarkRoutes(http);
+  queueRoutes(http, {
+    desk,
+    encryption,
+    search,
+    creditOf: async (db, userId) => (await balanceOf(db, userId)).available,
+  });
+  instanceTaskRoutes(http, { means: { random, encryption }, view });
+  resultRoutes(http);
+  depositRoutes(http, {
+    ...{ settle: settleInstance, lockSpendable, accrualOf: depositAccrualOf },
+    platformFee: platformFeeOf(parts.payments),
+  });
+  arrearsRoutes(http);
+  freezeRoutes(http, { identities, wakeEnforcer: () => loops.wake(ENFORCE_LOOP) });
+  capRoutes(http);
+  hostSideRoutes(http, parts);
+  endpointSideRoutes(http, parts);
+  notificationRoutes(http, parts.notificationParts.ports);
+  auditRoutes(http, { log });
+  scheduleRoutes(http, { encryption });
+  unbuiltRoutes(http);
+  registerHealth(http, { loops, freeBytes: parts.freeBytes ?? (async () => undefined) });
+  registerMetrics(http, { loops, gateway, offers });
+  registerDocs(http);
+}
+
+/** Registers the routes of accounts, of signing in, and of teams. */
+function peopleRoutes(http: HttpScope, parts: Parts): void {
+  const { database, clock, secret, random, encryption, loops, identities, ipHistory } = parts;
+  const { queueMail } = parts.notificationParts;
+  const balanceNow = (userId: UserId) => inSnapshot(database, (db) => readBalance(db, clock.now(), userId));
+  accountRoutes(http, {
+    ...{ identities, ipHistory, random, encryption, queueMail },
+    isSignupOpen: parts.isSignupOpen ?? true,
+    balanceOf: balanceNow,
+    balancesOf: (userIds) => inSnapshot(database, (db) => readBalances(db, clock.now(), userIds)),
+    refuseNewKeys,
+    paymentStandingsOf: (userIds) => readPaymentSummaries(database.kysely, userIds),
+    paymentStandingOf: (userId) => readPaymentSummary(database.kysely, userId),
+    grantCredit: (tx, { userId, amount, actor }) =>
+      grantCredit(tx, { userId, amount: nanos(amount), reason: "credit granted", actor }),
+  });
+  signInRoutes(http, {
+    ...{ identities, random, encryption, queueMail, refuseNewKeys, refuseCappedMember },
+    codeKey: codeKey(secret),
+    sms: parts.sms,
+    balanceOf: balanceNow,
+    paymentStandingOf: (userId) => readPaymentSummary(database.kysely, userId),
+  });
+  const freezeAbandoned = async (tx: Tx, teamId: UserId) => {
+    if (await freezeAbandonedTeam(tx, teamId)) tx.afterCommit(() => loops.wake(ENFORCE_LOOP));
+  };
+  teamRoutes(http, {
+    ...{ identities, random, queueMail, moveCredit, listBelongings, refuseNewKeys, freezeAbandoned },
+    balanceOf: balanceNow,
+  });
+}
+
+/** Registers the routes of endpoints, of their workers, and of requests to them. */
+function endpointSideRoutes(http: HttpScope, parts: Parts): void {
+  const { database, clock, random, secret, encryption, desk, search, routers, identities, ipHistory } = parts;
+  const keyOf = instanceKeyMaker(secret);
+  const tickets = new Tickets({ clock, tokenOf: (id) => workerTokenOf(keyOf(id).secret) });
+  const authenticate: Authenticate = async (presented, ipAddress, pause) => {
+    const identity = await identities.authenticate(presented, pause);
+    if (identity !== undefined) ipHistory.record(identity, ipAddress);
+    return identity;
+  };
+  routeRoutes(http, { routers, encryption, tickets, authenticate });
+  reportRoutes(http, parts.reports);
+  const agreeOn = (id: EndpointGroupId) => parts.agreement.reach(id);
+  endpointRoutes(http, { random, agreeOn });
+  autoscalerRoutes(http);
+  workerListRoutes(http, { routers });
+  metricsRoutes(http);
+  simulateRoutes(http);
+  openAiRoutes(http, {
+    routers,
+    tickets,
+    encryption,
+    authenticate,
+    rootCertificate: () => rootCertificate({ database, clock, encryption }),
+  });
+  workerGroupRoutes(http, { desk, encryption, search });
+  deploymentRoutes(http, { desk, encryption, search, random, secret, agreeOn });
+}
+
+/** Registers the routes of machines, and of the disks and volumes that are on them. */
+function hostSideRoutes(http: HttpScope, { encryption, random, secret, space }: Parts): void {
+  certificateRoutes(http, { encryption });
+  hostRoutes(http, { random, secret });
+  trustRoutes(http, { refreshOffers });
+  flagRoutes(http);
+  hostingRoutes(http, { encryption });
+  volumeRoutes(http, { space, means: { random, encryption } });
+  networkVolumeRoutes(http);
+}
