@@ -36,6 +36,8 @@ export const ObservedInstance = Type.Object({
       cpu_percent: Type.Number({ minimum: 0 }),
       memory_bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
       disk_bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      /** Its own address in the network of its machine; absent where it has none. */
+      ip_address: Type.Optional(Type.String({ maxLength: 64, pattern: "^[0-9a-fA-F.:]*$" })),
     }),
     Type.Null(),
   ]),

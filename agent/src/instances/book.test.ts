@@ -164,3 +164,21 @@ describe("what ended a container", () => {
     assert.equal(haltOf(book), undefined);
   });
 });
+
+describe("a reading of a running container", () => {
+  it("names its own address where it has one", () => {
+    const clock = new ManualClock();
+    const reading = { receivedBytes: 0, sentBytes: 0, cpuPercent: 5, memoryBytes: 7 };
+    const networks = [{ ipAddress: "172.18.0.5", namespacePath: "/proc/1/ns/net" }, null];
+    const seen = networks.map((network) => {
+      const book = new ContainerBook(clock, "boot", undefined);
+      book.adoptAll([container({ network })]);
+      const own = book.get("one");
+      assert.ok(own !== undefined);
+      book.use(own, reading, 9);
+      return book.usageOf(own);
+    });
+    const use = { cpuPercent: 5, memoryBytes: 7, diskBytes: 9 };
+    assert.deepEqual(seen, [{ ...use, ipAddress: "172.18.0.5" }, use]);
+  });
+});

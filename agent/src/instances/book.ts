@@ -121,7 +121,9 @@ export class ContainerBook {
   /** Takes a reading of what a running container uses, and its disk. */
   use(own: OwnContainer, usage: Usage, diskBytes: number): void {
     const { cpuPercent, memoryBytes } = usage;
-    this.#usage.set(own.container.id, { cpuPercent, memoryBytes, diskBytes });
+    const ipAddress = own.container.network?.ipAddress;
+    const where = ipAddress === undefined ? {} : { ipAddress };
+    this.#usage.set(own.container.id, { cpuPercent, memoryBytes, diskBytes, ...where });
     this.meters.count(own, usage);
   }
 

@@ -166,7 +166,10 @@ export const RENTAL_FIELDS: FieldWords = {
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExample",
   ],
   "Instance.machine_dir_ssh_port": ["Always 0", 0],
-  "Instance.local_ipaddrs": ["Always empty: addresses in the host's network are not shown", ""],
+  "Instance.local_ipaddrs": [
+    "Its own address in the network of its machine while it runs, else empty; addresses of the host are not shown",
+    "172.18.0.5",
+  ],
   "Instance.ports": [
     "Ports of the host by port of the container, while the instance runs",
     { "22/tcp": [{ HostIp: "0.0.0.0", HostPort: "40122" }] },

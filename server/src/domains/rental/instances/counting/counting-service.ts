@@ -176,6 +176,7 @@ function usageOf({ seen: { state, usage }, gpuUse }: Counted): Usage | undefined
     cpuPercent: usage?.cpu_percent,
     memoryBytes: usage?.memory_bytes,
     diskBytes: usage?.disk_bytes,
+    ipAddress: usage?.ip_address,
     gpuPercent: gpuUse?.percent,
     gpuTemperatureC: gpuUse?.temperatureC,
     gpuMemoryMb: gpuUse?.memoryMb,

@@ -33,6 +33,8 @@ export type Usage = {
   readonly gpuPercent: number | undefined;
   readonly gpuTemperatureC: number | undefined;
   readonly gpuMemoryMb?: number | undefined;
+  /** Its own address in the network of its machine. */
+  readonly ipAddress?: string | undefined;
 };
 
 /** A reported run, with the bounds of its counters. */

@@ -153,7 +153,7 @@ test("load and temperature are shown, and change nothing on the market", async (
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 2 }), await world.caller()];
   const id = await rentAndRun(world, user, host, { size: 2 });
-  const usage = { cpu_percent: 400, memory_bytes: 2_000_000_000, disk_bytes: 1_500_000_000 };
+  const usage = { cpu_percent: 400, memory_bytes: 2_000_000_000, disk_bytes: 1_500_000_000, ip_address: "172.18.0.5" };
   const seen = host.obedience().map((one) => ({ ...one, usage }));
   const statements = async () => {
     const { rows } = await world.env.pool.query<{ xmin: string }>(
@@ -174,15 +174,23 @@ test("load and temperature are shown, and change nothing on the market", async (
   assert.equal(await statements(), before, "neither devices nor instances were written");
   const record = await show(world, user, id);
   assert.deepEqual(
-    [record.gpu_util, record.gpu_temp, record.vmem_usage, record.cpu_util, record.mem_usage, record.disk_usage],
-    [90, 80, 12 * record.num_gpus, 0.25, 2, 1.5],
+    [
+      record.local_ipaddrs,
+      record.gpu_util,
+      record.gpu_temp,
+      record.vmem_usage,
+      record.cpu_util,
+      record.mem_usage,
+      record.disk_usage,
+    ],
+    ["172.18.0.5", 90, 80, 12 * record.num_gpus, 0.25, 2, 1.5],
   );
   await setState(world, user, id, "stopped");
   await host.obey();
   const stopped = await show(world, user, id);
   assert.deepEqual(
-    [stopped.gpu_util, stopped.vmem_usage, stopped.mem_usage, stopped.disk_usage],
-    [null, null, null, -1],
+    [stopped.local_ipaddrs, stopped.gpu_util, stopped.vmem_usage, stopped.mem_usage, stopped.disk_usage],
+    ["", null, null, null, -1],
   );
 });
 
