@@ -1,24 +1,23 @@
-import type { InstanceId, MachineId } from "../base/ids.ts";
+import type { InstanceId } from "../base/ids.ts";
 import { createEncryption, type Encryption } from "../base/encryption.ts";
 import type { ChannelHandler } from "../db/listener.ts";
-import type { Reader } from "../db/transaction.ts";
 import { createIdentities, createIpHistory } from "../domains/people/accounts/for-assembly.ts";
 import { JobRunner } from "../domains/people/schedules/index.ts";
 import { UNNAMED_SELLER } from "../domains/money/invoices/index.ts";
 import { LEASE_MS } from "../domains/supply/hosts/index.ts";
 import { AgentGateway, proofMaker } from "../domains/supply/hosts/for-assembly.ts";
 import { instanceKeyMaker, ReportRecorder } from "../domains/rental/instances/for-assembly.ts";
-import { OrderDesk } from "../domains/rental/instances/index.ts";
 import { createTransferPoster } from "../domains/money/ledger/index.ts";
 import { OfferTable, searchOffers } from "../domains/supply/market/for-assembly.ts";
 import { DELIVER_LOOP } from "../domains/notifications/index.ts";
-import { createPaymentProvider, NO_PAYMENTS, platformFeeOf } from "../domains/money/payments/for-assembly.ts";
+import { createPaymentProvider, NO_PAYMENTS } from "../domains/money/payments/for-assembly.ts";
 import type { Autoscaler, Routers } from "../domains/serverless/index.ts";
-import { listRentableSpace, SpaceTable } from "../domains/supply/volumes/for-assembly.ts";
+import { SpaceTable } from "../domains/supply/volumes/for-assembly.ts";
 import { MATCH_LOOP, Matcher } from "../domains/rental/queue/index.ts";
 import { agentPorts } from "./agent-ports.ts";
 import { createAutoscaling } from "./autoscaling.ts";
 import { createChannels } from "./channels.ts";
+import { createDesk, createOffers } from "./market-parts.ts";
 import { createRouting } from "./routing.ts";
 import { registerRoutes } from "./routes.ts";
 import type { AppDependencies } from "./app-dependencies.ts";
@@ -53,11 +52,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const offers = createOffers(dependencies);
   const space = new SpaceTable(database, { clock, log });
   const encryption = createEncryption(secret, random);
-  const desk = new OrderDesk(database, clock, {
-    ...{ secret, encryption },
-    onUsedUp: (ids) => offers.retire(ids),
-    bundleOf: (id) => offers.index.bundleOf(id),
-  });
+  const desk = createDesk(dependencies, encryption, offers);
   const poster = createTransferPoster(database, clock);
   const leaseMs = dependencies.leaseMs ?? LEASE_MS;
   const { gateway, recorder } = createGateway({ ...dependencies, encryption, leaseMs });
@@ -114,11 +109,6 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
       await ipHistory.flush();
     },
   };
-}
-
-function createOffers({ database, clock, log, payments }: AppDependencies): OfferTable {
-  const listVolumeSpace = (db: Reader, ids: readonly MachineId[]) => listRentableSpace(db, ids, clock.now());
-  return new OfferTable(database, { clock, log, listVolumeSpace, platformFee: platformFeeOf(payments) });
 }
 
 function createLoops(
