@@ -4,6 +4,7 @@ import { after, before, describe, test } from "node:test";
 import { docker } from "../support/hosts/docker.ts";
 import { aRenter, untilUntouched, type Renter, type Shown } from "../support/renter.ts";
 import { startThisMachine, type ThisMachine } from "../support/hosts/this-machine.ts";
+import { until } from "../support/until.ts";
 
 const GB = 1_000_000_000;
 const EXPOSING = "berth-test/exposing:1";
@@ -85,6 +86,8 @@ describe("a rented container", () => {
       VAST_UDP_PORT_53: ports.get("53/udp"),
     };
     assert.partialDeepStrictEqual(Object.fromEntries(env), expected);
+    const own = (await renter.inside(instance, `${BUSYBOX} hostname -i`)).trim();
+    await until("its own address in the record", async () => (await renter.show(instance.id)).local_ipaddrs === own);
     for (const name of ["CONTAINER_API_KEY", "OPEN_BUTTON_TOKEN"]) assert.match(env.get(name) ?? "", /./, name);
 
     for (const folder of ["/", "/kept"]) {

@@ -15,6 +15,7 @@ export type Shown = {
   readonly actual_status: string | null;
   readonly status_msg: string | null;
   readonly public_ipaddr: string;
+  readonly local_ipaddrs: string;
   readonly ports: Readonly<Record<string, readonly { readonly HostPort: string }[]>>;
   readonly ssh_host: string;
   readonly ssh_port: number;
