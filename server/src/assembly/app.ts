@@ -8,7 +8,7 @@ import { LEASE_MS } from "../domains/supply/hosts/index.ts";
 import { AgentGateway, proofMaker } from "../domains/supply/hosts/for-assembly.ts";
 import { instanceKeyMaker, ReportRecorder } from "../domains/rental/instances/for-assembly.ts";
 import { createTransferPoster } from "../domains/money/ledger/index.ts";
-import { OfferTable, searchOffers } from "../domains/supply/market/for-assembly.ts";
+import { searchOffers, type OfferTable } from "../domains/supply/market/for-assembly.ts";
 import { DELIVER_LOOP } from "../domains/notifications/index.ts";
 import { createPaymentProvider, NO_PAYMENTS } from "../domains/money/payments/for-assembly.ts";
 import type { Autoscaler, Routers } from "../domains/serverless/index.ts";
