@@ -9,7 +9,8 @@ const TAGS = ["Templates"];
 export function registryRoutes({ app }: HttpScope, client: RegistryClient): void {
   const show = async (asked: ImageAsked) => {
     const { tags, reason } = await findTags(client, asked);
-    const trouble = reason === undefined ? {} : { error: "no_tags", msg: reason };
+    const code = "no_tags";
+    const trouble = reason === undefined ? {} : { error: code, msg: reason };
     return { success: reason === undefined, tags: [...tags], ...trouble };
   };
   app.post(

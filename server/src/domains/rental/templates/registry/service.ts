@@ -42,9 +42,9 @@ export async function checkLogin(
   const login = readLogin(credentials);
   if (login === undefined) throw invalid("username", "username and token are required");
   const answer = await client.check(hostOf(registry), login);
-  if (answer.kind === "missing")
-    throw unanswered(registry, "server", "does not answer as a registry does", "auth_failed");
-  return valueOf(answer, { registry, field: "server", code: "auth_failed", denied: "token" });
+  const code = "auth_failed";
+  if (answer.kind === "missing") throw unanswered(registry, "server", "does not answer as a registry does", code);
+  return valueOf(answer, { registry, field: "server", code, denied: "token" });
 }
 
 type Blame = {
