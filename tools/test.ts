@@ -50,8 +50,7 @@ function testStep(lanes: readonly TestRun[]): Step {
 }
 
 function testLanes(files: readonly string[]): readonly TestRun[] {
-  // One more than there are processors, since each of them waits for PostgreSQL a third of its time.
-  const concurrency = os.availableParallelism() + 1;
+  const concurrency = os.availableParallelism();
   // Backwards, since the longest are in test/ and tools/: in the end no processor waits for one of them.
   const all = files.toReversed();
   const isEndToEnd = (file: string) => /^test\/(e2e|simulation)\//.test(file) || file.endsWith(".e2e.test.ts");

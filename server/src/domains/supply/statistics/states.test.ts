@@ -10,6 +10,7 @@ function pointsAt(...geolocations: readonly string[]) {
     machine: { geolocation, gpuName: "L4", isVerified: true, hostingType: 0 },
     rentedCount: 0,
     availableCount: 1,
+    unavailableCount: 0,
   }));
   return placesOf(counted as unknown as Parameters<typeof placesOf>[0]).map(({ latitude, longitude }) => [
     latitude,
