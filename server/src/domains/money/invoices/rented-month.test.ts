@@ -24,7 +24,7 @@ type Line = {
 
 type Listed = {
   readonly type: string;
-  readonly amount: number;
+  readonly amount_exact: string;
   readonly metadata: { readonly service: string; readonly paid_from?: string };
 };
 
@@ -111,7 +111,7 @@ test("discounts, the discount that an early end returns, and its fee are lines i
   const path = `/api/v1/invoices/?select_filters=${encodeURIComponent(filters)}&limit=500`;
   const rows: readonly Listed[] = (await world.call({ url: path, secret: user.secret })).body.results;
   const listed = (isWanted: (row: Listed) => boolean) =>
-    rows.filter(isWanted).reduce((sum, { amount }) => sum + (parseDollars(amount) ?? 0n), 0n);
+    rows.filter(isWanted).reduce((sum, { amount_exact: amount }) => sum + (parseDollars(amount) ?? 0n), 0n);
   const isTaken = ({ metadata }: Listed) => metadata.paid_from === "deposit";
   for (const [type, service] of [
     ["fee", "fee"],
