@@ -295,13 +295,13 @@ async function assertReported(month: Month, person: Person): Promise<void> {
   const filters = encodeURIComponent(JSON.stringify({ when }));
   const movements = await world.done(person, "GET", `/v1/invoices/?limit=500&select_filters=${filters}`);
   type Moved = {
-    readonly amount: number;
+    readonly amount_exact: string;
     readonly metadata: { readonly direction: "in" | "out"; readonly paid_from?: string };
   };
   // Money that leaves a deposit left the credit when it was prepaid.
   const ofCredit = movements.results.filter(({ metadata }: Moved) => metadata.paid_from !== "deposit");
-  const moved: bigint = ofCredit.reduce((sum: bigint, { amount, metadata: { direction } }: Moved) => {
-    const size = nanosIn(Math.abs(amount));
+  const moved: bigint = ofCredit.reduce((sum: bigint, { amount_exact: amount, metadata: { direction } }: Moved) => {
+    const size = parseDollars(amount.replace("-", "")) ?? 0n;
     return direction === "in" ? sum + size : sum - size;
   }, 0n);
   const left = await numberOf(
