@@ -220,6 +220,7 @@ test("the first request after a quiet spell starts one worker, and stopped worke
   const kindsAfter = (samples: typeof before) =>
     decide(aSituation({ workers, samples, queue, parameters: { coldMult: 1 } })).actions.map(({ kind }) => kind);
   assert.deepEqual(kindsAfter([...before, first]), ["start"]);
+  assert.deepEqual(kindsAfter(before), ["start"], "before its traffic is stored");
   const unquiet = steadyLoad(250, { seconds: 600 }).map((one) => ({ ...one, secondMs: one.secondMs - 200_000 }));
   assert.deepEqual(kindsAfter([...unquiet, first]), ["start", "start", "start"]);
 });

@@ -54,7 +54,8 @@ export function planTargets(situation: Situation, fleet: Fleet): Plan {
   const workerPerf = median(situation.workers.flatMap((worker) => fleet.perfs.ofWorker(worker) ?? []));
   const times = { nowMs, sinceMs, startMs, workerPerf };
   const whole = anticipateLoad(samples, times);
-  const recent = sinceQuiet(samples, quietLimitMs(situation));
+  // The sample of a request that waits now may not be stored yet, so that no gap shows the quiet spell before it.
+  const recent = isUnused(situation, whole) ? [] : sinceQuiet(samples, quietLimitMs(situation));
   // Stopped workers are kept for traffic before the quiet spell, but none is started for it.
   const expected = recent === samples ? whole : { ...anticipateLoad(recent, times), peak: whole.peak };
   const anticipation = isQuiet(situation, expected) ? { ...expected, fresh: 0, rise: 0, keep: 0 } : expected;
@@ -104,12 +105,16 @@ function mustStayWarm(situation: Situation, fleet: Fleet, expected: Anticipation
   return timeoutS < 0 || quietMs(situation, expected) < timeoutS * SECOND_MS;
 }
 
-/** True if no request came for so long that earlier traffic predicts nothing. */
+/** True if no request came for so long that earlier traffic predicts nothing, and none waits. */
 function isQuiet(situation: Situation, expected: Anticipation): boolean {
+  return situation.queue.requestCount === 0 && isUnused(situation, expected);
+}
+
+/** True if no worker had a request for so long that earlier traffic predicts nothing. */
+function isUnused(situation: Situation, expected: Anticipation): boolean {
   // A worker that has just begun to drain is only assumed to have work: that alone must not call it back.
   const isAtWork = (worker: WorkerView) => worker.load > 0 || (worker.draining === undefined && !isIdle(worker));
-  const isBusy = situation.queue.requestCount > 0 || situation.workers.some(isAtWork);
-  return !isBusy && quietMs(situation, expected) >= quietLimitMs(situation);
+  return !situation.workers.some(isAtWork) && quietMs(situation, expected) >= quietLimitMs(situation);
 }
 
 /** Milliseconds without a request after which no load is expected any more. */
