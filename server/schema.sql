@@ -1159,6 +1159,38 @@ create table failed_starts (
 );
 CREATE INDEX failed_starts_by_machine ON public.failed_starts USING btree (machine_id, at);
 
+create table gpu_bucket_samples (
+  step_s integer not null,
+  at timestamp with time zone not null,
+  gpu_name text not null,
+  verified text not null,
+  hosting text not null,
+  bucket text not null,
+  rented_count double precision not null,
+  available_count double precision not null,
+  unavailable_count double precision not null,
+  dlperf double precision not null,
+  tflops double precision not null,
+  price_p10_nanos bigint,
+  price_p25_nanos bigint,
+  price_p50_nanos bigint,
+  price_p75_nanos bigint,
+  price_p90_nanos bigint,
+  rented_p10_nanos bigint,
+  rented_p50_nanos bigint,
+  rented_p90_nanos bigint,
+  available_p10_nanos bigint,
+  available_p50_nanos bigint,
+  available_p90_nanos bigint,
+  constraint gpu_bucket_samples_pkey PRIMARY KEY (step_s, at, bucket, verified, hosting, gpu_name),
+  constraint gpu_bucket_samples_available_count_check CHECK ((available_count >= (0)::double precision)),
+  constraint gpu_bucket_samples_bucket_check CHECK ((bucket = ANY (ARRAY['1'::text, '2'::text, '4'::text, '8'::text, 'other'::text]))),
+  constraint gpu_bucket_samples_hosting_check CHECK ((hosting = ANY (ARRAY['secure_cloud'::text, 'community'::text, 'all'::text]))),
+  constraint gpu_bucket_samples_rented_count_check CHECK ((rented_count >= (0)::double precision)),
+  constraint gpu_bucket_samples_unavailable_count_check CHECK ((unavailable_count >= (0)::double precision)),
+  constraint gpu_bucket_samples_verified_check CHECK ((verified = ANY (ARRAY['yes'::text, 'no'::text, 'all'::text])))
+);
+
 create table gpu_sample_runs (
   step_s integer not null,
   at timestamp with time zone not null,
@@ -2832,6 +2864,7 @@ alter table endpoint_workers add constraint endpoint_workers_worker_group_id_fke
 alter table failed_starts add constraint failed_starts_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table failed_starts add constraint failed_starts_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table failed_starts add constraint failed_starts_renter_id_fkey FOREIGN KEY (renter_id) REFERENCES users(id);
+alter table gpu_bucket_samples add constraint gpu_bucket_samples_step_s_at_fkey FOREIGN KEY (step_s, at) REFERENCES gpu_sample_runs(step_s, at) ON DELETE CASCADE;
 alter table gpu_samples add constraint gpu_samples_step_s_at_fkey FOREIGN KEY (step_s, at) REFERENCES gpu_sample_runs(step_s, at) ON DELETE CASCADE;
 alter table host_faults add constraint host_faults_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table host_flags add constraint host_flags_cleared_by_id_fkey FOREIGN KEY (cleared_by_id) REFERENCES users(id);

@@ -6583,7 +6583,7 @@ export type MetricsGpuCurrentInput = {
   readonly query?: {
     readonly verified?: "yes" | "no" | "all";
     readonly hosting_type?: "all" | "secure_cloud" | "community";
-    readonly num_gpus?: string;
+    readonly num_gpus?: "all" | "1" | "2" | "4" | "8" | "other";
   };
 };
 
@@ -6598,7 +6598,7 @@ export type MetricsGpuHistoryInput = {
   readonly query?: {
     readonly verified?: "yes" | "no" | "all";
     readonly hosting_type?: "all" | "secure_cloud" | "community";
-    readonly num_gpus?: string;
+    readonly num_gpus?: "all" | "1" | "2" | "4" | "8" | "other";
     readonly gpu_name?: string;
     readonly start?: string;
     readonly end?: string;

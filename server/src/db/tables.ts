@@ -536,6 +536,31 @@ export type FailedStartsTable = {
   is_counted: boolean;
 };
 
+export type GpuBucketSamplesTable = {
+  step_s: number;
+  at: Date;
+  gpu_name: string;
+  verified: "yes" | "no" | "all";
+  hosting: "secure_cloud" | "community" | "all";
+  bucket: "1" | "2" | "4" | "8" | "other";
+  rented_count: number;
+  available_count: number;
+  unavailable_count: number;
+  dlperf: number;
+  tflops: number;
+  price_p10_nanos: bigint | null;
+  price_p25_nanos: bigint | null;
+  price_p50_nanos: bigint | null;
+  price_p75_nanos: bigint | null;
+  price_p90_nanos: bigint | null;
+  rented_p10_nanos: bigint | null;
+  rented_p50_nanos: bigint | null;
+  rented_p90_nanos: bigint | null;
+  available_p10_nanos: bigint | null;
+  available_p50_nanos: bigint | null;
+  available_p90_nanos: bigint | null;
+};
+
 export type GpuSampleRunsTable = {
   step_s: number;
   at: Date;
@@ -1701,6 +1726,7 @@ export type Tables = {
   fact_links: FactLinksTable;
   facts: FactsTable;
   failed_starts: FailedStartsTable;
+  gpu_bucket_samples: GpuBucketSamplesTable;
   gpu_sample_runs: GpuSampleRunsTable;
   gpu_samples: GpuSamplesTable;
   host_faults: HostFaultsTable;

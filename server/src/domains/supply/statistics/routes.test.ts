@@ -34,7 +34,7 @@ test("a census counts rented and available GPUs, and prices by percentiles, once
   ]);
   await rent(world, renter, first, { size: 2, disk: 10 });
   const counts = await Promise.all([world.runLoop("sample-market"), world.runLoop("sample-market")]);
-  assert.deepEqual(new Set(counts), new Set([{ samples: 11 }, { samples: 0 }]));
+  assert.deepEqual(new Set(counts), new Set([{ samples: 23 }, { samples: 0 }]));
   const { secret } = owner;
   const { gpus } = await metrics(world, "current/?verified=all", secret);
   assert.deepEqual(
@@ -82,6 +82,46 @@ test("a census counts rented and available GPUs, and prices by percentiles, once
       num_gpus: 1,
     },
   ]);
+});
+
+test("machines of one size are counted by themselves, in machines and in GPUs, also over time", async (t) => {
+  const world = await testApp(t);
+  const [owner, renter] = [await world.caller(), await world.caller()];
+  const { secret } = owner;
+  for (const [gpus, price] of [
+    [2, 0.2],
+    [2, 0.3],
+    [3, 0.4],
+  ] as const) {
+    const host = await world.host({ gpus, owner });
+    await setPrices(world, host, { price });
+    if (price === 0.3) await rent(world, renter, host, { size: 2, disk: 10 });
+  }
+  const figures = async (bucket: string) => {
+    const { gpus } = await metrics(world, `current/?verified=all&num_gpus=${bucket}`, secret);
+    const [gpu] = gpus;
+    if (gpu === undefined) return [];
+    const { total, available, total_gpus, available_gpus, rented_verified_gpus, bucket_size, usage, price_p90 } = gpu;
+    return [total, available, total_gpus, available_gpus, rented_verified_gpus, bucket_size, usage, price_p90];
+  };
+  await world.runLoop("sample-market");
+  assert.deepEqual(await figures("all"), [7, 5, 7, 5, 2, 1, 28.57, 0.4]);
+  assert.deepEqual(await figures("2"), [2, 1, 4, 2, 2, 2, 50, 0.3]);
+  assert.deepEqual(await figures("other"), [3, 3, 3, 3, 0, 1, 0, 0.4]);
+  assert.deepEqual(await figures("8"), []);
+  for (let hour = 0; hour < 2; hour += 1) {
+    world.clock.jump(60 * MINUTES_MS);
+    await world.runLoop("sample-market");
+  }
+  await world.runLoop("keep-market-samples");
+  const start = world.clock.now().getTime() / 1000 - 3 * 3600;
+  const history = async (bucket: string) => {
+    const path = `history/?verified=all&gpu_name=all&step=3600&start=${start}&num_gpus=${bucket}`;
+    const { supply_demand: counted } = (await metrics(world, path, secret)).gpus["RTX 4090"];
+    return [counted.total.at(-1), counted.total_gpus.at(-1), counted.rented_verified_gpus.at(-1), counted.bucket_size];
+  };
+  assert.deepEqual(await history("all"), [7, 7, 2, 1]);
+  assert.deepEqual(await history("2"), [2, 4, 2, 2]);
 });
 
 test("listed GPUs that nobody can rent now are counted apart, and never as supply", async (t) => {
@@ -191,7 +231,7 @@ test("metrics are for hosts: one without machines is told so, and a renter is re
   for (const [query, field] of [
     ["current/?verified=maybe", "verified"],
     ["current/?hosting_type=cloud", "hosting_type"],
-    ["current/?num_gpus=8", "num_gpus"],
+    ["current/?num_gpus=3", "num_gpus"],
     ["history/?step=-1", "step"],
     ["history/?start=2100-01-01T00:00:00Z", "start"],
   ] as const) {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { epochSeconds } from "../../../base/clock.ts";
-import { invalid } from "../../../base/errors.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
+import type { Bucket } from "./rules/sample.ts";
 import type { Scope } from "./rules/span.ts";
 import { Current, CurrentQuery, GpuPrices, History, HistoryQuery, Locations } from "./schema.ts";
 import { createPlaces, needsMachine, showCurrent, showHistory, showPrices } from "./service.ts";
@@ -84,12 +84,11 @@ function isWithoutMachines({ database }: HttpScope, request: FastifyRequest): Pr
 type ScopeQuery = {
   readonly verified?: Scope["verified"];
   readonly hosting_type?: Scope["hosting"];
-  readonly num_gpus?: string;
+  readonly num_gpus?: Bucket;
 };
 
-function readScope({ verified = "yes", hosting_type: hosting = "all", num_gpus: count = "all" }: ScopeQuery): Scope {
-  if (count !== "all") throw invalid("num_gpus", "num_gpus must be all: GPUs are counted one by one");
-  return { verified, hosting };
+function readScope({ verified = "yes", hosting_type: hosting = "all", num_gpus: bucket = "all" }: ScopeQuery): Scope {
+  return { verified, hosting, bucket };
 }
 
 /** Names as people write them: `RTX_4090` is `RTX 4090`. */

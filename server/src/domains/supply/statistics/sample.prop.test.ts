@@ -68,8 +68,10 @@ test("every GPU is counted once in each scope that it belongs to, and the scopes
     fc.property(machines, (given) => {
       const samples = sampleMarket(counted(given));
       for (const name of ["RTX 4090", "H100 SXM"]) {
-        const of = (verified: string, hosting: string) => {
-          const found = samples.filter((s) => s.gpuName === name && s.verified === verified && s.hosting === hosting);
+        const of = (verified: string, hosting: string, bucket = "all") => {
+          const found = samples.filter(
+            (s) => s.gpuName === name && s.verified === verified && s.hosting === hosting && s.bucket === bucket,
+          );
           assert.ok(found.length <= 1);
           return ["rentedCount", "availableCount", "unavailableCount"].map((field) =>
             Number(Reflect.get(found[0] ?? {}, field) ?? 0),
@@ -81,6 +83,8 @@ test("every GPU is counted once in each scope that it belongs to, and the scopes
         }
         for (const verified of ["all", "yes", "no"]) {
           assert.deepEqual(of(verified, "all"), add(of(verified, "secure_cloud"), of(verified, "community")));
+          const bySize = ["1", "2", "4", "8", "other"].map((bucket) => of(verified, "all", bucket));
+          assert.deepEqual(of(verified, "all"), bySize.reduce(add));
         }
         const own = given.filter(({ gpuName }) => gpuName === name);
         const rented = own.reduce((sum, { rentedCount }) => sum + rentedCount, 0);
@@ -125,7 +129,8 @@ test("names and figures that a host invents neither grow the census without end 
   const samples = sampleMarket([...invented, liar, offline, model]);
   assert.ok(new Set(samples.map(({ gpuName }) => gpuName)).size <= 300);
   const { dlperf, tflops } =
-    samples.find(({ gpuName, verified }) => gpuName === "RTX 4090" && verified === "yes") ?? {};
+    samples.find(({ gpuName, verified, bucket }) => gpuName === "RTX 4090" && verified === "yes" && bucket === "all") ??
+    {};
   assert.deepEqual([dlperf, tflops], [100, 80]);
 });
 

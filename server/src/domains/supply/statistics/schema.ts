@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { model } from "../../../http/model.ts";
+import { BUCKETS } from "./rules/sample.ts";
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const Dollars = Nullable(Type.Number());
@@ -10,7 +11,12 @@ const Scope = {
   hosting_type: Type.Optional(
     Type.Union([Type.Literal("all"), Type.Literal("secure_cloud"), Type.Literal("community")]),
   ),
-  num_gpus: Type.Optional(Type.String()),
+  num_gpus: Type.Optional(
+    Type.Union(
+      BUCKETS.map((bucket) => Type.Literal(bucket)),
+      { description: "Machines with this number of GPUs; `other` for sizes that are not listed" },
+    ),
+  ),
 };
 
 export const CurrentQuery = Type.Object(Scope, { additionalProperties: true });

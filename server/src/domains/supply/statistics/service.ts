@@ -109,8 +109,8 @@ export async function showCurrent(db: Reader, now: Date, scope: Scope) {
   const end = spanOf(new Date(now.getTime() + CENSUS_SECONDS * 1000), CENSUS_SECONDS).at;
   const start = new Date(end.getTime() - USAGE_DAYS * DAY_MS);
   const usage = await listUsage(db, await stretchesBetween(db, start, end, HOUR_SECONDS), scope);
-  const samples = at === undefined ? [] : await listSamples(db, at, scope.hosting);
-  return gpuNow(samples, scope.verified, usage);
+  const samples = at === undefined ? [] : await listSamples(db, at, scope);
+  return gpuNow(samples, scope, usage);
 }
 
 export type HistoryAsked = Scope & {
@@ -121,26 +121,28 @@ export type HistoryAsked = Scope & {
 };
 
 export async function showHistory(db: Reader, now: Date, asked: HistoryAsked) {
+  const { verified, hosting, bucket } = asked;
   const isAll = asked.names === "all";
   const given = isAll ? [] : (asked.names ?? NAMES_DEFAULT).slice(0, NAMES_MAX);
   const range = readRange(asked, { now, nameCount: isAll ? NAMES_MAX : given.length });
   const stretches: readonly Stretch[] = await stretchesBetween(db, range.start, range.end, range.stepSeconds);
   const names = isAll ? await listNames(db, stretches, asked, NAMES_MAX) : given;
-  const query = { stretches, start: range.start, stepSeconds: range.stepSeconds, names, hosting: asked.hosting };
+  const query = { stretches, start: range.start, stepSeconds: range.stepSeconds, names, hosting, bucket };
   const [places, rows] = [await listPlaces(db, query), await listHistory(db, query)];
-  return historyOf(rows, { names, places, range, verified: asked.verified });
+  return historyOf(rows, { names, places, range, verified, bucket });
 }
 
 /** Present prices and counts of GPUs, and those of a day ago: a public answer. */
 export async function showPrices(db: Reader, now: Date) {
   const dayAgo = new Date(now.getTime() - DAY_MS);
   const [at, before] = [await findLastCensus(db, now), await findLastCensus(db, dayAgo)];
-  const samples = at === undefined ? [] : await listSamples(db, at, "all");
+  const samples = at === undefined ? [] : await listSamples(db, at, EVERYWHERE);
   // A much older census does not describe the market a day ago.
   const isKnown = before !== undefined && dayAgo.getTime() - before.getTime() < HOUR_SECONDS * 1000;
-  return { sampledAt: at, gpus: priceNow(samples, isKnown ? await listSamples(db, before, "all") : []) };
+  return { sampledAt: at, gpus: priceNow(samples, isKnown ? await listSamples(db, before, EVERYWHERE) : []) };
 }
 
+const EVERYWHERE = { hosting: "all", bucket: "all" } as const;
 const PLACES_KEPT_MS = 3_600_000;
 
 /** Locations of the GPUs, counted at most once an hour. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { insertRows } from "../../../db/insert-rows.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import type { Sample } from "./rules/sample.ts";
+import type { Bucket, Sample } from "./rules/sample.ts";
 import type { Scope, Span, Stretch } from "./rules/span.ts";
 
 /** Claims the samples of this span; false when another process, or this one, has claimed them. */
@@ -15,33 +15,41 @@ export async function claimSpan(tx: Tx, { stepSeconds, at }: Span): Promise<bool
 }
 
 export async function insertSamples(tx: Tx, { stepSeconds, at }: Span, samples: readonly Sample[]): Promise<void> {
-  await insertRows(
-    tx,
-    "gpu_samples",
-    samples.map((sample) => ({
-      step_s: stepSeconds,
-      at,
-      gpu_name: sample.gpuName,
-      verified: sample.verified,
-      hosting: sample.hosting,
-      rented_count: sample.rentedCount,
-      available_count: sample.availableCount,
-      unavailable_count: sample.unavailableCount,
-      dlperf: sample.dlperf,
-      tflops: sample.tflops,
-      price_p10_nanos: sample.prices.p10 ?? null,
-      price_p25_nanos: sample.prices.p25 ?? null,
-      price_p50_nanos: sample.prices.p50 ?? null,
-      price_p75_nanos: sample.prices.p75 ?? null,
-      price_p90_nanos: sample.prices.p90 ?? null,
-      rented_p10_nanos: sample.rentedPrices.p10 ?? null,
-      rented_p50_nanos: sample.rentedPrices.p50 ?? null,
-      rented_p90_nanos: sample.rentedPrices.p90 ?? null,
-      available_p10_nanos: sample.availablePrices.p10 ?? null,
-      available_p50_nanos: sample.availablePrices.p50 ?? null,
-      available_p90_nanos: sample.availablePrices.p90 ?? null,
-    })),
+  const rowOf = (sample: Sample) => ({
+    step_s: stepSeconds,
+    at,
+    gpu_name: sample.gpuName,
+    verified: sample.verified,
+    hosting: sample.hosting,
+    rented_count: sample.rentedCount,
+    available_count: sample.availableCount,
+    unavailable_count: sample.unavailableCount,
+    dlperf: sample.dlperf,
+    tflops: sample.tflops,
+    price_p10_nanos: sample.prices.p10 ?? null,
+    price_p25_nanos: sample.prices.p25 ?? null,
+    price_p50_nanos: sample.prices.p50 ?? null,
+    price_p75_nanos: sample.prices.p75 ?? null,
+    price_p90_nanos: sample.prices.p90 ?? null,
+    rented_p10_nanos: sample.rentedPrices.p10 ?? null,
+    rented_p50_nanos: sample.rentedPrices.p50 ?? null,
+    rented_p90_nanos: sample.rentedPrices.p90 ?? null,
+    available_p10_nanos: sample.availablePrices.p10 ?? null,
+    available_p50_nanos: sample.availablePrices.p50 ?? null,
+    available_p90_nanos: sample.availablePrices.p90 ?? null,
+  });
+  const ofAll = samples.filter(({ bucket }) => bucket === "all");
+  await insertRows(tx, "gpu_samples", ofAll.map(rowOf));
+  const ofBuckets = samples.flatMap((sample) =>
+    sample.bucket === "all" ? [] : [{ ...rowOf(sample), bucket: sample.bucket }],
   );
+  await insertRows(tx, "gpu_bucket_samples", ofBuckets);
+}
+
+/** The samples of machines of one size, or of all, under the name `gpu_samples`. */
+function samplesOf(bucket: Bucket) {
+  if (bucket === "all") return sql`gpu_samples`;
+  return sql`(select * from gpu_bucket_samples where bucket = ${bucket}) as gpu_samples`;
 }
 
 /** Longer spans that are over and can be made of shorter ones, oldest first. */
@@ -85,16 +93,22 @@ export async function rollUp(tx: Tx, { stepSeconds, at }: Span, fromSeconds: num
   const within = sql`step_s = ${fromSeconds} and at >= ${at}::timestamptz
     and at < ${at}::timestamptz + make_interval(secs => ${stepSeconds})`;
   const means = sql.join(PRICES.map((name) => sql`avg(${sql.ref(name)})::bigint`));
-  await sql`
-    insert into gpu_samples
-      (step_s, at, gpu_name, verified, hosting, rented_count, available_count, unavailable_count, dlperf, tflops,
+  for (const [table, keys] of [
+    ["gpu_samples", ["gpu_name", "verified", "hosting"]],
+    ["gpu_bucket_samples", ["gpu_name", "verified", "hosting", "bucket"]],
+  ] as const) {
+    const key = sql.join(keys.map((name) => sql.ref(name)));
+    await sql`
+    insert into ${sql.table(table)}
+      (step_s, at, ${key}, rented_count, available_count, unavailable_count, dlperf, tflops,
        ${sql.join(PRICES.map((name) => sql.ref(name)))})
-    select ${stepSeconds}::integer, ${at}::timestamptz, gpu_name, verified, hosting,
+    select ${stepSeconds}::integer, ${at}::timestamptz, ${key},
       sum(rented_count) / censuses.count, sum(available_count) / censuses.count, sum(unavailable_count) / censuses.count, avg(dlperf), avg(tflops), ${means}
-    from gpu_samples cross join (select count(*) as count from gpu_sample_runs where ${within}) as censuses
+    from ${sql.table(table)} cross join (select count(*) as count from gpu_sample_runs where ${within}) as censuses
     where ${within}
-    group by gpu_name, verified, hosting, censuses.count
+    group by ${key}, censuses.count
   `.execute(tx.db);
+  }
 }
 
 /** Deletes spans before this time, with their samples. */
@@ -145,9 +159,16 @@ export type StoredSample = {
 } & Readonly<Record<(typeof PRICES)[number], bigint | null>>;
 
 /** The samples of one census, of every scope of verification. */
-export async function listSamples(db: Reader, at: Date, hosting: Sample["hosting"]): Promise<readonly StoredSample[]> {
-  const rows = await db
-    .selectFrom("gpu_samples")
+export async function listSamples(
+  db: Reader,
+  at: Date,
+  { hosting, bucket }: Pick<Sample, "hosting" | "bucket">,
+): Promise<readonly StoredSample[]> {
+  const samples =
+    bucket === "all"
+      ? db.selectFrom("gpu_samples")
+      : db.selectFrom("gpu_bucket_samples as gpu_samples").where("bucket", "=", bucket);
+  return samples
     .select([
       "gpu_name as gpuName",
       "verified",
@@ -163,7 +184,6 @@ export async function listSamples(db: Reader, at: Date, hosting: Sample["hosting
     .where("hosting", "=", hosting)
     .orderBy("gpu_name")
     .execute();
-  return rows;
 }
 
 /** The spans of these stretches, each with its step of the answer. */
@@ -183,12 +203,12 @@ function spansIn(stretches: readonly Stretch[], start: Date, stepSeconds: number
 export async function listUsage(
   db: Reader,
   stretches: readonly Stretch[],
-  { verified, hosting }: Scope,
+  { verified, hosting, bucket }: Scope,
 ): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql<{ gpu_name: string; usage: number }>`
     with span as (${spansIn(stretches, new Date(0), 1)})
     select gpu_name, sum(rented_count * step_s) / sum((rented_count + available_count) * step_s) as usage
-    from span join gpu_samples using (step_s, at)
+    from span join ${samplesOf(bucket)} using (step_s, at)
     where verified = ${verified} and hosting = ${hosting}
     group by gpu_name having sum(rented_count + available_count) > 0
   `.execute(db);
@@ -199,12 +219,12 @@ export async function listUsage(
 export async function listNames(
   db: Reader,
   stretches: readonly Stretch[],
-  { verified, hosting }: Scope,
+  { verified, hosting, bucket }: Scope,
   limit: number,
 ): Promise<readonly string[]> {
   const { rows } = await sql<{ gpu_name: string }>`
     with span as (${spansIn(stretches, new Date(0), 1)})
-    select gpu_name from span join gpu_samples using (step_s, at)
+    select gpu_name from span join ${samplesOf(bucket)} using (step_s, at)
     where verified = ${verified} and hosting = ${hosting}
     group by gpu_name order by sum((rented_count + available_count) * step_s) desc, gpu_name limit ${limit}
   `.execute(db);
@@ -234,12 +254,13 @@ type HistoryQuery = {
   readonly stepSeconds: number;
   readonly names: readonly string[];
   readonly hosting: Sample["hosting"];
+  readonly bucket: Bucket;
 };
 
 /** The mean of each step, by name and verification. */
 export async function listHistory(
   db: Reader,
-  { stretches, start, stepSeconds, names, hosting }: HistoryQuery,
+  { stretches, start, stepSeconds, names, hosting, bucket }: HistoryQuery,
 ): Promise<readonly HistoryRow[]> {
   const { rows } = await sql<HistoryRow>`
     with span as (${spansIn(stretches, start, stepSeconds)}),
@@ -250,7 +271,7 @@ export async function listHistory(
       avg(rented_p10_nanos)::bigint as "rentedP10", avg(rented_p50_nanos)::bigint as "rentedP50",
       avg(rented_p90_nanos)::bigint as "rentedP90", avg(available_p10_nanos)::bigint as "availableP10",
       avg(available_p50_nanos)::bigint as "availableP50", avg(available_p90_nanos)::bigint as "availableP90"
-    from span join step using (place) join gpu_samples using (step_s, at)
+    from span join step using (place) join ${samplesOf(bucket)} using (step_s, at)
     where hosting = ${hosting} and gpu_name = any(${names}::text[])
     group by gpu_name, verified, place, step.seconds
     order by gpu_name, verified, place

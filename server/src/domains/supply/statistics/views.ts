@@ -1,7 +1,7 @@
 import { epochSeconds } from "../../../base/clock.ts";
 import { toDollars } from "../../../base/money.ts";
-import type { Verified } from "./rules/sample.ts";
-import type { Range } from "./rules/span.ts";
+import type { Bucket, Verified } from "./rules/sample.ts";
+import type { Range, Scope } from "./rules/span.ts";
 import type { HistoryRow, StoredSample } from "./store.ts";
 
 const dollars = (amount: bigint | null | undefined) =>
@@ -12,7 +12,12 @@ const perDollar = (value: number, price: bigint | null | undefined) =>
   price === null || price === undefined || price === 0n ? null : rounded(value / toDollars(price));
 
 /** One row of the present market for each kind of GPU in the scope. */
-export function gpuNow(samples: readonly StoredSample[], verified: Verified, usage: ReadonlyMap<string, number>) {
+export function gpuNow(
+  samples: readonly StoredSample[],
+  { verified, bucket }: Pick<Scope, "verified" | "bucket">,
+  usage: ReadonlyMap<string, number>,
+) {
+  const size = sizeOf(bucket);
   const byName = Map.groupBy(samples, ({ gpuName }) => gpuName);
   const rows = [...byName].flatMap(([name, scopes]) => {
     const of = (scope: Verified) => scopes.find((sample) => sample.verified === scope);
@@ -21,20 +26,20 @@ export function gpuNow(samples: readonly StoredSample[], verified: Verified, usa
     const [yes, no] = [verified === "no" ? undefined : of("yes"), verified === "yes" ? undefined : of("no")];
     const total = chosen.rentedCount + chosen.availableCount;
     const counts = {
-      total: Math.round(total),
-      available: Math.round(chosen.availableCount),
-      rented_verified: Math.round(yes?.rentedCount ?? 0),
-      avail_verified: Math.round(yes?.availableCount ?? 0),
-      rented_unverified: Math.round(no?.rentedCount ?? 0),
-      avail_unverified: Math.round(no?.availableCount ?? 0),
+      total,
+      available: chosen.availableCount,
+      rented_verified: yes?.rentedCount ?? 0,
+      avail_verified: yes?.availableCount ?? 0,
+      rented_unverified: no?.rentedCount ?? 0,
+      avail_unverified: no?.availableCount ?? 0,
     };
     return [
       {
         gpu_name: name,
-        ...counts,
-        unavailable: Math.round(chosen.unavailableCount),
-        ...inGpus(counts),
-        bucket_size: BUCKET_SIZE,
+        ...mapCounts(counts, (count) => Math.round(count / size)),
+        unavailable: Math.round(chosen.unavailableCount / size),
+        ...inGpus(mapCounts(counts, Math.round)),
+        bucket_size: size,
         usage: rounded(total === 0 ? 0 : (chosen.rentedCount / total) * 100),
         usage_30d: rounded((usage.get(name) ?? 0) * 100),
         dlperf: rounded(chosen.dlperf),
@@ -52,12 +57,28 @@ export function gpuNow(samples: readonly StoredSample[], verified: Verified, usa
   return rows.toSorted((a, b) => b.total - a.total);
 }
 
-/** GPUs that one unit of the counts stands for: every GPU is counted by itself. */
-const BUCKET_SIZE = 1;
+/**
+ * GPUs that one unit of the counts stands for: a whole machine of the size that was asked for. Among machines of all or of
+ * other sizes every GPU is counted by itself.
+ */
+function sizeOf(bucket: Bucket): number {
+  return bucket === "all" || bucket === "other" ? 1 : Number(bucket);
+}
 
 type Counts<Value> = Readonly<
   Record<"total" | "available" | "rented_verified" | "avail_verified" | "rented_unverified" | "avail_unverified", Value>
 >;
+
+function mapCounts<From, To>(counts: Counts<From>, map: (value: From) => To): Counts<To> {
+  return {
+    total: map(counts.total),
+    available: map(counts.available),
+    rented_verified: map(counts.rented_verified),
+    avail_verified: map(counts.avail_verified),
+    rented_unverified: map(counts.rented_unverified),
+    avail_unverified: map(counts.avail_unverified),
+  };
+}
 
 /** The counts under the names that published clients have for numbers of GPUs. */
 function inGpus<Value>(counts: Counts<Value>) {
@@ -76,10 +97,13 @@ type HistoryFrame = {
   readonly places: readonly number[];
   readonly range: Range;
   readonly verified: Verified;
+  readonly bucket: Bucket;
 };
 
 /** The history of each name as parallel arrays; zero where a census found none. */
-export function historyOf(rows: readonly HistoryRow[], { names, places, range, verified }: HistoryFrame) {
+export function historyOf(rows: readonly HistoryRow[], { names, places, range, verified, bucket }: HistoryFrame) {
+  const size = sizeOf(bucket);
+  const inUnits = (gpus: readonly number[]) => gpus.map((count) => Math.round(count / size));
   const byName = Map.groupBy(rows, ({ gpuName }) => gpuName);
   const startSeconds = epochSeconds(range.start);
   const timestamps = places.map((place) => startSeconds + place * range.stepSeconds);
@@ -89,7 +113,7 @@ export function historyOf(rows: readonly HistoryRow[], { names, places, range, v
       const line = (scope: Verified) => places.map((place) => scopes.get(`${scope} ${place}`));
       const counts = (scope: Verified, field: "rentedCount" | "availableCount" | "unavailableCount") => {
         const isWanted = verified === "all" || verified === scope;
-        return line(scope).map((row) => (isWanted ? Math.round(row?.[field] ?? 0) : 0));
+        return line(scope).map((row) => (isWanted ? (row?.[field] ?? 0) : 0));
       };
       const chosen = line(verified);
       type Price = "rentedP10" | "rentedP50" | "rentedP90" | "availableP10" | "availableP50" | "availableP90";
@@ -98,8 +122,8 @@ export function historyOf(rows: readonly HistoryRow[], { names, places, range, v
         avail_verified: counts("yes", "availableCount"),
         rented_unverified: counts("no", "rentedCount"),
         avail_unverified: counts("no", "availableCount"),
-        total: chosen.map((row) => Math.round((row?.rentedCount ?? 0) + (row?.availableCount ?? 0))),
-        available: chosen.map((row) => Math.round(row?.availableCount ?? 0)),
+        total: chosen.map((row) => (row?.rentedCount ?? 0) + (row?.availableCount ?? 0)),
+        available: chosen.map((row) => row?.availableCount ?? 0),
       };
       const prices = (field: Price) => chosen.map((row) => dollars(row?.[field]));
       return [
@@ -107,11 +131,11 @@ export function historyOf(rows: readonly HistoryRow[], { names, places, range, v
         {
           supply_demand: {
             timestamps,
-            ...gpus,
-            unavail_verified: counts("yes", "unavailableCount"),
-            unavail_unverified: counts("no", "unavailableCount"),
-            ...inGpus(gpus),
-            bucket_size: BUCKET_SIZE,
+            ...mapCounts(gpus, inUnits),
+            unavail_verified: inUnits(counts("yes", "unavailableCount")),
+            unavail_unverified: inUnits(counts("no", "unavailableCount")),
+            ...inGpus(mapCounts(gpus, (counted) => counted.map(Math.round))),
+            bucket_size: size,
           },
           pricing: {
             timestamps,

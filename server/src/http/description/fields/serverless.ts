@@ -302,7 +302,10 @@ export const SERVERLESS_FIELDS: FieldWords = {
     [5],
   ],
   "GpuSupply.unavailable": ["GPUs that are listed, and neither rented nor available now", 3],
-  bucket_size: ["GPUs that one unit of the counts stands for: always 1", 1],
+  bucket_size: [
+    "GPUs that one unit of the counts stands for: a machine of the size that was asked for, else one GPU",
+    1,
+  ],
   "GpuHistorySupplyDemand.available": ["Available GPUs, by time", [40]],
   "GpuHistorySupplyDemand.unavail_verified": [
     "Listed GPUs of verified machines that are neither rented nor available, by time",

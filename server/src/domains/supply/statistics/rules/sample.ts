@@ -5,12 +5,16 @@ export const VERIFIED = ["yes", "no", "all"] as const;
 export const HOSTING = ["all", "secure_cloud", "community"] as const;
 export type Verified = (typeof VERIFIED)[number];
 export type Hosting = (typeof HOSTING)[number];
+/** Sizes of machines, in GPUs, that can be looked at by themselves. */
+export const BUCKETS = ["all", "1", "2", "4", "8", "other"] as const;
+export type Bucket = (typeof BUCKETS)[number];
 
 /** One kind of GPU among machines of one scope, at one time. */
 export type Sample = {
   readonly gpuName: string;
   readonly verified: Verified;
   readonly hosting: Hosting;
+  readonly bucket: Bucket;
   readonly rentedCount: number;
   readonly availableCount: number;
   /** GPUs that are listed, and neither rented nor available: their machine is offline or rests, or they are faulty. */
@@ -68,13 +72,16 @@ export function countGpus(
 /** Kinds in one census. A name is any text that a host sends, and each takes rows that are kept for years. */
 const KINDS_MAX = 300;
 
-/** The samples of every scope that has GPUs: verified, unverified or both, in data centres, elsewhere or both. */
+/**
+ * The samples of every scope that has GPUs: verified, unverified or both, in data centres, elsewhere or both, in machines
+ * of one size or of all.
+ */
 export function sampleMarket(counted: readonly Counted[]): readonly Sample[] {
   const kinds = Map.groupBy(counted, ({ machine }) => machine.gpuName);
   return mostCommon(kinds).flatMap(([gpuName, members]) => {
     const scopes = Map.groupBy(
       members.flatMap((one) => scopesOf(one.machine).map((scope) => ({ scope, one }))),
-      ({ scope }) => `${scope.verified} ${scope.hosting}`,
+      ({ scope }) => `${scope.verified} ${scope.hosting} ${scope.bucket}`,
     );
     return [...scopes.values()].flatMap((ofScope) =>
       ofScope.slice(0, 1).map(({ scope }) => ({ gpuName, ...scope, ...figuresOf(ofScope.map(({ one }) => one)) })),
@@ -97,10 +104,17 @@ function mostCommon(kinds: ReadonlyMap<string, readonly Counted[]>) {
     .map(({ kind }) => kind);
 }
 
-function scopesOf({ isVerified, hostingType }: GpuMachine) {
+function scopesOf({ isVerified, hostingType, presentCount }: GpuMachine) {
   const verified: readonly Verified[] = ["all", isVerified ? "yes" : "no"];
   const hosting: readonly Hosting[] = ["all", hostingType === 1 ? "secure_cloud" : "community"];
-  return verified.flatMap((one) => hosting.map((other) => ({ verified: one, hosting: other })));
+  const buckets: readonly Bucket[] = ["all", bucketOf(presentCount)];
+  return verified.flatMap((one) =>
+    hosting.flatMap((other) => buckets.map((bucket) => ({ verified: one, hosting: other, bucket }))),
+  );
+}
+
+function bucketOf(gpuCount: number): Bucket {
+  return BUCKETS.find((bucket) => bucket === String(gpuCount)) ?? "other";
 }
 
 function figuresOf(members: readonly Counted[]) {

@@ -1,5 +1,5 @@
 import { invalid } from "../../../../base/errors.ts";
-import type { Hosting, Verified } from "./sample.ts";
+import type { Bucket, Hosting, Verified } from "./sample.ts";
 
 /** Length of the time that a stored sample stands for: one census, an hour, a day. */
 export const CENSUS_SECONDS = 300;
@@ -7,7 +7,7 @@ export const HOUR_SECONDS = 3_600;
 export const DAY_SECONDS = 86_400;
 
 export type Span = { readonly stepSeconds: number; readonly at: Date };
-export type Scope = { readonly verified: Verified; readonly hosting: Hosting };
+export type Scope = { readonly verified: Verified; readonly hosting: Hosting; readonly bucket: Bucket };
 
 /** A time in which samples of one length are used. */
 export type Stretch = { readonly stepSeconds: number; readonly from: Date; readonly until: Date };
