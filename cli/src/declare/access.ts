@@ -13,12 +13,14 @@ export function declareAccessCommands(program: Command): void {
     .option("-i, --identity <file>", "private key to use instead of the keys that ssh finds")
     .option("-L, --forward <rule>", "local port forward, as for ssh; may be repeated", collect, [])
     .passThroughOptions()
-    .action(async (id, command, options) => (await import("../commands/instance/ssh.ts")).ssh(id, command, options));
+    .action(async (id, command, options) =>
+      (await import("../commands/instance/ssh/ssh.ts")).ssh(id, command, options),
+    );
   for (const scheme of ["ssh", "scp"] as const) {
     serverCommand(program, `${scheme}-url`, `print the ${scheme}:// address of an instance`)
       .argument("[id]", "id of the instance; the only running one when left out", parseId)
       .action(async (id, options) =>
-        (await import("../commands/instance/ssh-url.ts")).printSshUrl(scheme, id, options),
+        (await import("../commands/instance/ssh/ssh-url.ts")).printSshUrl(scheme, id, options),
       );
   }
 }

@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
 import { serverCommand } from "./connection.ts";
-import { declareEarnings } from "./earnings.ts";
+import { declareEarnings } from "./money/earnings.ts";
 import { parseAmount, parseCount, parseId, parseNumber, parseTime } from "../parse.ts";
 
 const CATEGORIES = ["power", "internet", "disk", "gpu", "software", "other"];

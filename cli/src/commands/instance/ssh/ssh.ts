@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import path from "node:path";
-import type { Client } from "../../../../sdk/src/client.ts";
-import { systemTimer } from "../../../../sdk/src/timer.ts";
-import { connect, type ConnectionOptions } from "../../connect.ts";
-import { UserError } from "../../failure.ts";
-import { findInstance, type Instance } from "../../find-instance.ts";
-import { sshAddressOf, type SshAddress } from "../../ssh-address.ts";
-import { trustOptions } from "../../ssh-trust.ts";
+import type { Client } from "../../../../../sdk/src/client.ts";
+import { systemTimer } from "../../../../../sdk/src/timer.ts";
+import { connect, type ConnectionOptions } from "../../../connect.ts";
+import { UserError } from "../../../failure.ts";
+import { findInstance, type Instance } from "../../../find-instance.ts";
+import { sshAddressOf, type SshAddress } from "../../../ssh-address.ts";
+import { trustOptions } from "../../../ssh-trust.ts";
 
 export type SshOptions = ConnectionOptions & { readonly identity?: string; readonly forward?: readonly string[] };
 

@@ -1,7 +1,7 @@
-import { instanceAttachSshKey } from "../../../../sdk/src/operations.ts";
-import { connect, type ConnectionOptions } from "../../connect.ts";
-import { printAnswer } from "../../output.ts";
-import { readPublicKey } from "../ssh-key/public-key.ts";
+import { instanceAttachSshKey } from "../../../../../sdk/src/operations.ts";
+import { connect, type ConnectionOptions } from "../../../connect.ts";
+import { printAnswer } from "../../../output.ts";
+import { readPublicKey } from "../../ssh-key/public-key.ts";
 
 /** Lets an SSH key into an instance: `key` is the number of one of the account's keys, a file, or the text of a key. */
 export async function attachSshKey(

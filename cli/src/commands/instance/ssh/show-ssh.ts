@@ -1,7 +1,7 @@
-import { instanceListSshKeys } from "../../../../sdk/src/operations.ts";
-import { connect, type ConnectionOptions } from "../../connect.ts";
-import { printAnswer, renderTable, type Column } from "../../output.ts";
-import { describePublicKey } from "../ssh-key/public-key.ts";
+import { instanceListSshKeys } from "../../../../../sdk/src/operations.ts";
+import { connect, type ConnectionOptions } from "../../../connect.ts";
+import { printAnswer, renderTable, type Column } from "../../../output.ts";
+import { describePublicKey } from "../../ssh-key/public-key.ts";
 
 type Key = { readonly id: number; readonly name: string; readonly public_key: string };
 

@@ -1,7 +1,7 @@
 import { Option, type Command } from "commander";
-import { parseScope } from "../commands/cap/scope-text.ts";
-import { serverCommand } from "./connection.ts";
-import { parseId, parseNumber } from "../parse.ts";
+import { parseScope } from "../../commands/cap/scope-text.ts";
+import { serverCommand } from "../connection.ts";
+import { parseId, parseNumber } from "../../parse.ts";
 
 export function declareCapCommands(program: Command): void {
   const cap = program.command("cap").description("limit spending per day, month or in total: set, list, remove");
@@ -13,11 +13,11 @@ export function declareCapCommands(program: Command): void {
         .choices(["day", "month", "total"])
         .makeOptionMandatory(),
     )
-    .action(async (scope, limit, options) => (await import("../commands/cap/set.ts")).setCap(scope, limit, options));
+    .action(async (scope, limit, options) => (await import("../../commands/cap/set.ts")).setCap(scope, limit, options));
   serverCommand(cap, "list", "list all caps and their room").action(async (options) =>
-    (await import("../commands/cap/list.ts")).listCaps(options),
+    (await import("../../commands/cap/list.ts")).listCaps(options),
   );
   serverCommand(cap, "remove", "remove a cap")
     .argument("<id>", "from `berth cap list`", parseId)
-    .action(async (id, options) => (await import("../commands/cap/remove.ts")).removeCap(id, options));
+    .action(async (id, options) => (await import("../../commands/cap/remove.ts")).removeCap(id, options));
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { groupOf } from "../billing-group.ts";
-import { adminCommand } from "./connection.ts";
-import { parseAmount } from "../parse.ts";
+import { groupOf } from "../../billing-group.ts";
+import { adminCommand } from "../connection.ts";
+import { parseAmount } from "../../parse.ts";
 
 /** Entries that administrators book by hand. */
 export function declareBookingCommands(program: Command): void {
@@ -12,7 +12,7 @@ export function declareBookingCommands(program: Command): void {
     .requiredOption("--reason <text>", "why; it is on the host's statements")
     .requiredOption("--reference <text>", "name of the case; an entry is booked once for each case")
     .action(async (host, amount, options) =>
-      (await import("../commands/admin/book.ts")).takeBack(host, amount, options),
+      (await import("../../commands/admin/book.ts")).takeBack(host, amount, options),
     );
   adminCommand(admin, "correct", "correct the credit or earnings of an account")
     .argument("<user>", "e-mail address or id of the account")
@@ -22,6 +22,6 @@ export function declareBookingCommands(program: Command): void {
     .requiredOption("--reason <text>", "why; it is on the account's statements")
     .requiredOption("--reference <text>", "name of the case; an entry is booked once for each case")
     .action(async (user, amount, options) =>
-      (await import("../commands/admin/book.ts")).correct(user, amount, options),
+      (await import("../../commands/admin/book.ts")).correct(user, amount, options),
     );
 }

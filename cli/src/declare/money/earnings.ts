@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { serverCommand } from "./connection.ts";
-import { parseCount, parseId, parseTime } from "../parse.ts";
+import { serverCommand } from "../connection.ts";
+import { parseCount, parseId, parseTime } from "../../parse.ts";
 
 /** The command `earnings`, which stands with the machines and with the money. */
 export function declareEarnings(group: Command, summary: string): void {
@@ -10,5 +10,5 @@ export function declareEarnings(group: Command, summary: string): void {
     .option("--to <date>", "last day", parseTime)
     .option("--days <count>", "number of days up to the last; 30 when left out", parseCount)
     .option("--by-day", "show a row for each day instead of each machine")
-    .action(async (id, options) => (await import("../commands/machine/earnings.ts")).showEarnings(id, options));
+    .action(async (id, options) => (await import("../../commands/machine/earnings.ts")).showEarnings(id, options));
 }

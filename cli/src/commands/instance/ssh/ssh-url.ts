@@ -1,8 +1,8 @@
-import { connect, type ConnectionOptions } from "../../connect.ts";
-import { UserError } from "../../failure.ts";
-import { findInstance } from "../../find-instance.ts";
-import { printAnswer } from "../../output.ts";
-import { sshAddressOf, sshUrl } from "../../ssh-address.ts";
+import { connect, type ConnectionOptions } from "../../../connect.ts";
+import { UserError } from "../../../failure.ts";
+import { findInstance } from "../../../find-instance.ts";
+import { printAnswer } from "../../../output.ts";
+import { sshAddressOf, sshUrl } from "../../../ssh-address.ts";
 
 /** Prints where an instance is reached, for programs that take such an address. */
 export async function printSshUrl(

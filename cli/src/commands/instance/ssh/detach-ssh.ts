@@ -1,6 +1,6 @@
-import { instanceDetachSshKey } from "../../../../sdk/src/operations.ts";
-import { connect, type ConnectionOptions } from "../../connect.ts";
-import { printAnswer } from "../../output.ts";
+import { instanceDetachSshKey } from "../../../../../sdk/src/operations.ts";
+import { connect, type ConnectionOptions } from "../../../connect.ts";
+import { printAnswer } from "../../../output.ts";
 
 export async function detachSshKey(
   id: number,
