@@ -194,10 +194,23 @@ function objectOf(schema: JsonSchema, depth: number): fc.Arbitrary<unknown> {
   const known = fc.record(Object.fromEntries(properties.map(([name, one]) => [name, valueOf(one, name, depth + 1)])), {
     requiredKeys: [],
   });
-  // All that it knows half of the time, since what is required is not much of it.
+  // All that it knows in three of eight cases, since what is required is not much of it.
   const whole = fc.record(Object.fromEntries(properties.map(([name, one]) => [name, valueOf(one, name, depth + 1)])));
+  // No more than it must have in two of eight, since each further value may be the wrong one.
+  const least = fc.record(
+    Object.fromEntries(
+      properties
+        .filter(([name]) => schema.required?.includes(name) === true)
+        .map(([name, one]) => [name, valueOf(one, name, depth + 1)]),
+    ),
+  );
   const more = fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: filters });
-  return fc.tuple(fc.oneof(known, whole), more).map(([own, extra]) => ({ ...own, ...extra }));
+  const own = fc.oneof(
+    { weight: 3, arbitrary: known },
+    { weight: 3, arbitrary: whole },
+    { weight: 2, arbitrary: least },
+  );
+  return fc.tuple(own, more).map(([fields, extra]) => ({ ...fields, ...extra }));
 }
 
 function pathOf(operation: ApiOperation): fc.Arbitrary<string> {
@@ -227,7 +240,10 @@ function queryOf(operation: ApiOperation): fc.Arbitrary<string> {
   });
   const strange = fc.dictionary(anyText, anyText, { maxKeys: 2 });
   return fc
-    .tuple(known, fc.oneof({ weight: 4, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: strange }))
+    .tuple(
+      fc.oneof({ weight: 3, arbitrary: known }, { weight: 1, arbitrary: fc.constant({}) }),
+      fc.oneof({ weight: 4, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: strange }),
+    )
     .map(([own, more]) => {
       const pairs = Object.entries({ ...own, ...more }).map(([name, value]) => {
         const text = typeof value === "string" ? value : JSON.stringify(value);

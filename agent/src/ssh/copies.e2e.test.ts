@@ -35,15 +35,15 @@ describe("the user of copies, with rsync's own client", () => {
     await symlink("/etc/absolute", join(from, "absolute"));
     await symlink("../beyond/nowhere", join(from, "dangling"));
     await utimes(join(from, "-dash", "empty"), 1_000_000_000, 1_000_000_000);
-    const up = await rsync("-arz", "-v", "--progress", `${from}/`, remote("/work/"));
+    const up = await rsync("-arz", "-v", "--progress", `${from}/`, remote("/data/"));
     assert.deepEqual([up.code, up.stderr], [0, ""]);
     assert.equal(
-      await inside("readlink /work/absolute; readlink /work/dangling"),
+      await inside("readlink /data/absolute; readlink /data/dangling"),
       "/etc/absolute\n../beyond/nowhere\n",
     );
     for (const [name, path] of [
-      ["one", "/work/"],
-      ["two", "//work/"],
+      ["one", "/data/"],
+      ["two", "//data/"],
     ] as const) {
       const back = join(place.folder, name);
       const down = await rsync("-arz", remote(path, name === "two" ? "C.7" : "7"), back);
