@@ -2,7 +2,7 @@ import type { RouteAccess } from "./access.ts";
 import { unauthenticated, type AppError } from "./errors.ts";
 import type { Identity } from "./identity.ts";
 
-/** Operations that destroy something, or give it away, by another method than DELETE. */
+/** Operations that destroy something, or give it or access to it away, by another method than DELETE. */
 const DESTRUCTIVE: ReadonlySet<string> = new Set([
   "api.apikey.reset",
   "api.billing.choose_payout_method",
@@ -10,6 +10,9 @@ const DESTRUCTIVE: ReadonlySet<string> = new Set([
   "api.instance.recycle",
   "api.machine.cleanup",
   "api.machine.force_delete",
+  "api.subaccount.regenerate_keys",
+  "api.team.create",
+  "api.team.invite",
   "api.team.transfer",
   "api.user.update",
 ]);

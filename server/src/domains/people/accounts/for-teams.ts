@@ -1,6 +1,7 @@
 // Exports that only teams uses.
 export { requireProven } from "./emails/service.ts";
 export { findProvenUser } from "./users/find-user.ts";
+export { isDemanding } from "./keys/service.ts";
 export { deleteTeamKeys, insertApiKey, listTeamKeys } from "./keys/store.ts";
 export {
   deleteMember,

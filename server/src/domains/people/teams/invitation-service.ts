@@ -7,6 +7,7 @@ import {
   findProvenUser,
   insertApiKey,
   insertMember,
+  isDemanding,
   listMembers,
   listRoles,
   notForTeams,
@@ -152,7 +153,9 @@ export async function acceptInvitation(
   }
   const key = newKey(random);
   const { permissions } = identity;
-  const keyId = await insertApiKey(tx, { userId: teamId, memberId, name: role.identifier, key, permissions });
+  const demandsTfa = await isDemanding(tx, identity);
+  const made = { userId: teamId, memberId, name: role.identifier, key, permissions, demandsTfa };
+  const keyId = await insertApiKey(tx, made);
   const audited = { ipAddress, action: "api.team.accept_invite", args: { team_id: teamId, role: role.identifier } };
   await recordAudit(tx, identity, audited);
   await recordAudit(tx, { userId: teamId, apiKeyId: keyId, memberId }, audited);

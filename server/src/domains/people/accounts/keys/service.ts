@@ -60,7 +60,7 @@ export async function createKey(
 }
 
 /** True for a key that demands a second factor: it makes no key that does not, be there a second factor yet or not. */
-async function isDemanding(tx: Tx, identity: Identity): Promise<boolean> {
+export async function isDemanding(tx: Tx, identity: Identity): Promise<boolean> {
   return (await findApiKey(tx.db, identity, identity.apiKeyId))?.demandsTfa ?? false;
 }
 

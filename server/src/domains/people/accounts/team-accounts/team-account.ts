@@ -3,6 +3,7 @@ import { invariant } from "../../../../base/invariant.ts";
 import type { ApiKeyId, TeamRoleId, UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { deleteTeamKeys, findApiKey, insertApiKey, moveApiKey } from "../keys/store.ts";
+import { isDemanding } from "../keys/service.ts";
 import { newKey, type RandomBytes } from "../keys/rules/keys.ts";
 import { deleteMembersAndRoles, insertMember, insertRole } from "./member-store.ts";
 import { DEFAULT_ROLES } from "./rules/roles.ts";
@@ -16,13 +17,14 @@ export type NewTeamAccount = { readonly teamId: UserId; readonly keyId: ApiKeyId
 
 /**
  * Creates the account of a team with its default roles, makes the caller its owner, and makes a key of the team with the
- * permissions of the calling key, which stays the caller's own.
+ * permissions of the calling key, which stays the caller's own, and with its demand for a second factor.
  */
 export async function openTeamAccount(
   tx: Tx,
-  { userId: founderId, permissions }: Identity,
+  identity: Identity,
   { name, random }: { readonly name: string; readonly random: RandomBytes },
 ): Promise<NewTeamAccount> {
+  const { userId: founderId, permissions } = identity;
   const email = `team-${random(ADDRESS_BYTES).toString("hex")}@${TEAM_EMAIL_DOMAIN}`;
   const teamId = await insertUser(tx, { email, username: name, isTeam: true, provenBy: "server" });
   invariant(teamId !== undefined, "the address of a new team was taken");
@@ -30,7 +32,9 @@ export async function openTeamAccount(
   await insertMember(tx, { teamId, memberId: founderId, roleId: roles.owner });
   const key = newKey(random);
   const [role] = DEFAULT_ROLES;
-  const keyId = await insertApiKey(tx, { userId: teamId, memberId: founderId, name: role, key, permissions });
+  const demandsTfa = await isDemanding(tx, identity);
+  const made = { userId: teamId, memberId: founderId, name: role, key, permissions, demandsTfa };
+  const keyId = await insertApiKey(tx, made);
   return { teamId, keyId, secret: key.secret };
 }
 

@@ -26,6 +26,13 @@ describe("a key that demands a second factor", () => {
     for (const path of ["/commands/reset_apikey/", "/commands/transfer_credit/", "/users/"]) {
       assert.deepEqual(outcome(await ask(app, key, "PUT", path, {})), [401, "tfa_required"], path);
     }
+    for (const [method, path, body] of [
+      ["POST", "/team/", { team_name: "lab", transfer_credit: 1 }],
+      ["POST", "/team/invite/", { email: "other@example.com", role: "member" }],
+      ["PUT", "/subaccounts/regenerate_keys/", { regenerate_all: true }],
+    ] as const) {
+      assert.deepEqual(outcome(await ask(app, key, method, path, body)), [401, "tfa_required"], path);
+    }
     const child = await make(key, { demands_tfa: false });
     assert.deepEqual(outcome(await destroy(child.key)), [401, "tfa_required"], "its keys demand as much");
     nextCode(app);
@@ -41,6 +48,15 @@ describe("a key that demands a second factor", () => {
     const { key, id } = await done(app, person.secret, "POST", "/auth/apikeys/", { name: "ci", demands_tfa: true });
     const { id: child } = await done(app, key, "POST", "/auth/apikeys/", { name: "ci's" });
     assert.equal((await done(app, person.secret, "GET", `/auth/apikeys/${child}/`)).demands_tfa, true);
+    const { key: teamKey } = await done(app, key, "POST", "/team/", { team_name: "lab" });
+    const other = await signUp(app);
+    const { key: strict } = await done(app, other.secret, "POST", "/auth/apikeys/", { name: "ci", demands_tfa: true });
+    const { token } = await done(app, teamKey, "POST", "/team/invite/", { email: other.email, role: "member" });
+    const { key: memberKey } = await done(app, strict, "GET", `/team/invite/${token}/`);
+    for (const made of [teamKey, memberKey]) {
+      const [{ demands_tfa: demands }] = (await done(app, made, "GET", "/auth/apikeys/")).apikeys;
+      assert.equal(demands, true, "a key of a team that it made or joined demands as much");
+    }
     assert.equal((await ask(app, key, "DELETE", `/auth/apikeys/${id}/`)).status, 200);
   });
 });
