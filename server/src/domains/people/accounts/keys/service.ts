@@ -14,7 +14,7 @@ import {
   replaceSecret,
   type KeyHolder,
 } from "./store.ts";
-import { newKey, type RandomBytes } from "./rules/keys.ts";
+import { newKey, type NewKey, type RandomBytes } from "./rules/keys.ts";
 import { lockMembership } from "../team-accounts/member-store.ts";
 import { isWithin, parsePermissions, type Permissions } from "./rules/permissions.ts";
 import { requireRoom } from "../room.ts";
@@ -121,14 +121,25 @@ export async function resetKey(
   { identity, ipAddress }: Caller,
   { identities, random }: { readonly identities: Identities; readonly random: RandomBytes },
 ): Promise<string> {
-  const key = newKey(random);
-  const id = identity.apiKeyId;
-  if (!(await replaceSecret(tx, id, key))) throw noSuchKey();
-  await endSessionsOpenedBy(tx, [id]);
-  tx.afterCommit(() => identities.forgetUser(identity.userId));
+  const { apiKeyId: id, userId } = identity;
+  const key = await changeSecret(tx, { id, userId }, { identities, random });
+  if (key === undefined) throw noSuchKey();
   const args = { id, key_prefix: key.prefix };
   await recordAudit(tx, identity, { ipAddress, action: "api.apikey.reset", args });
   return key.secret;
+}
+
+/** Gives a key another secret, and ends the sessions that it opened; undefined for a key that is gone. */
+export async function changeSecret(
+  tx: Tx,
+  { id, userId }: { readonly id: ApiKeyId; readonly userId: UserId },
+  { identities, random }: { readonly identities: Identities; readonly random: RandomBytes },
+): Promise<NewKey | undefined> {
+  const key = newKey(random);
+  if (!(await replaceSecret(tx, id, key))) return undefined;
+  await endSessionsOpenedBy(tx, [id]);
+  tx.afterCommit(() => identities.forgetUser(userId));
+  return key;
 }
 
 /** One error for keys that are absent, deleted, an instance's or another user's. */

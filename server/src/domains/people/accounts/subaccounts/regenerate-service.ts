@@ -3,7 +3,8 @@ import type { Caller } from "../../../../base/identity.ts";
 import { parseId, type UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { recordAudit } from "../audit-log/store.ts";
-import { insertApiKey, replaceSecret } from "../keys/store.ts";
+import { changeSecret } from "../keys/service.ts";
+import { insertApiKey } from "../keys/store.ts";
 import { newKey } from "../keys/rules/keys.ts";
 import { isWithin } from "../keys/rules/permissions.ts";
 import type { AccountPorts } from "../route-ports.ts";
@@ -67,22 +68,20 @@ function readOnly({ subaccount_user_id: id, regenerate_all: isAll }: RegenerateR
   return userId;
 }
 
-/** Replaces the secret of a subaccount's key; one without a key gets a new one. */
+/**
+ * Replaces the secret of a subaccount's key. One without a key gets a new one; one whose key was deleted meanwhile gets a
+ * key that may do no more, since that is what the caller was compared with.
+ */
 async function replaceKey(
   tx: Tx,
   { id, key, isHostOnly }: Subaccount,
-  { identities, random }: Pick<AccountPorts, "identities" | "random">,
+  means: Pick<AccountPorts, "identities" | "random">,
 ): Promise<string> {
-  const fresh = newKey(random);
-  if (key === undefined || !(await replaceSecret(tx, key.id, fresh))) {
-    await insertApiKey(tx, {
-      userId: id,
-      name: KEY_NAME,
-      key: fresh,
-      permissions: isHostOnly ? HOST_ONLY_PERMISSIONS : undefined,
-    });
-  } else {
-    tx.afterCommit(() => identities.forget(key.id));
-  }
+  const changed = key === undefined ? undefined : await changeSecret(tx, { id: key.id, userId: id }, means);
+  if (changed !== undefined) return changed.secret;
+  const fresh = newKey(means.random);
+  const first = isHostOnly ? HOST_ONLY_PERMISSIONS : undefined;
+  const permissions = key === undefined ? first : key.permissions;
+  await insertApiKey(tx, { userId: id, name: KEY_NAME, key: fresh, permissions });
   return fresh.secret;
 }

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sql } from "kysely";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
 import type { TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { aTeam } from "../../../../../../test/support/teams.ts";
+import { until } from "../../../../../../test/support/until.ts";
+import { asId, type UserId } from "../../../../base/ids.ts";
+import { withTransaction } from "../../../../db/transaction.ts";
 import { isWellFormed } from "../keys/rules/keys.ts";
 
 let count = 0;
@@ -81,6 +85,49 @@ test("a parent replaces the key of one subaccount or of all: the new ones work, 
     ["api.subaccount.regenerate_keys", { user_ids: [first.id, second.id] }],
   );
   assert.ok(!JSON.stringify(log).includes(fresh));
+});
+
+test("a replaced key takes the sessions that it opened with it", async (t) => {
+  const world = await testApp(t);
+  const parent = await world.caller();
+  const sub = await aSubaccount(world, parent);
+  const { pool } = world.env;
+  const session = await world.env.database.kysely
+    .selectFrom("api_keys")
+    .select("id")
+    .where("user_id", "=", asId<UserId>(sub.id))
+    .executeTakeFirstOrThrow();
+  await pool.query(
+    `insert into api_keys (user_id, name, kind, key_sha256, key_prefix, created_at, expires_at, opened_by_key_id)
+     values ($1, 'session', 'tfa', $2, 'berth_sessio', now(), now() + interval '1 day', $3)`,
+    [sub.id, Buffer.alloc(32, 7), session.id],
+  );
+  assert.equal((await regenerate(world, parent, { subaccount_user_id: sub.id })).status, 200);
+  const { rows } = await pool.query("select deleted_at is not null as is_over from api_keys where kind = 'tfa'");
+  assert.deepEqual(rows, [{ is_over: true }]);
+});
+
+test("a key that is deleted while it is replaced gives way to one that may do no more", async (t) => {
+  const world = await testApp(t);
+  const parent = await world.caller();
+  const sub = await aSubaccount(world, parent);
+  const { database } = world.env;
+  const narrow = { api: { user_write: {}, user_read: {} } };
+  const body = { name: "narrow", permissions: narrow };
+  const key = await world.call({ method: "POST", url: "/api/v0/auth/apikeys/", secret: parent.secret, body });
+  await world.env.pool.query("update api_keys set permissions = $1 where user_id = $2", [narrow, sub.id]);
+  const answer = await withTransaction(database, world.clock, async (deleting) => {
+    await sql`update api_keys set deleted_at = now() where user_id = ${sub.id}`.execute(deleting.db);
+    const asked = regenerate(world, { secret: key.body.key }, { subaccount_user_id: sub.id });
+    await until("the replacement waits for the deletion", async () => {
+      const waiting = sql`select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`;
+      return (await waiting.execute(deleting.db)).rows.length > 0;
+    });
+    return { asked };
+  });
+  const { regenerated_keys: made } = (await answer.asked).body;
+  const shown = await world.call({ url: "/api/v0/auth/apikeys/", secret: made[0].derived_key });
+  assert.deepEqual(shown.body.apikeys[0].permissions, narrow);
 });
 
 test("keys of subaccounts are not replaced by others, nor by a key that may do less", async (t) => {
