@@ -74,11 +74,11 @@ export function createRegistryClient({ clock, ...outside }: Outside & { readonly
       within(async (signal) => {
         const questions = askedBy(registry, login, signal);
         const tags: string[] = [];
-        let path: string | undefined = `/v2/${repository}/tags/list?n=${TAGS_PER_PAGE}`;
-        for (let page = 0; path !== undefined && page < PAGES_MAX; page += 1) {
-          const answer: PinnedAnswer = await questions.ask(path);
+        let next: string | URL | undefined = `/v2/${repository}/tags/list?n=${TAGS_PER_PAGE}`;
+        for (let page = 0; next !== undefined && page < PAGES_MAX; page += 1) {
+          const answer: PinnedAnswer = await questions.ask(next);
           tags.push(...namesIn(answer, "tags", TAGS_PER_PAGE));
-          path = questions.nextPath(answer);
+          next = questions.nextPage(answer);
         }
         return tags;
       }),
@@ -121,9 +121,9 @@ class Questions {
     this.#signal = means.signal;
   }
 
-  /** The answer to a GET, with the login if the registry asks for one. */
-  async ask(path: string): Promise<PinnedAnswer> {
-    const url = new URL(path, this.#origin);
+  /** The answer to a GET at a path, or at a page of this registry, with the login if the registry asks for one. */
+  async ask(target: string | URL): Promise<PinnedAnswer> {
+    const url = new URL(target, this.#origin);
     const first = await this.#get(url, {});
     if (first.status !== 401) return judged(first);
     this.isChallenged = true;
@@ -132,13 +132,14 @@ class Questions {
     return judged(await this.#get(url, { authorization: await this.#authorize(challenge) }));
   }
 
-  /** The path of the page after this answer, at the same registry; undefined on the last page. */
-  nextPath({ headers }: PinnedAnswer): string | undefined {
+  /** The page after this answer, at the same registry; undefined on the last page. */
+  nextPage({ headers }: PinnedAnswer): URL | undefined {
     const { link } = headers;
     const next = readNextLink(Array.isArray(link) ? link[0] : link);
     if (next === undefined || !URL.canParse(next, this.#origin)) return undefined;
     const url = new URL(next, this.#origin);
-    return url.origin === this.#origin ? `${url.pathname}${url.search}` : undefined;
+    // The whole address goes on: a path that begins with two slashes would lead to another host.
+    return url.origin === this.#origin ? url : undefined;
   }
 
   async #authorize(challenge: Challenge): Promise<string> {

@@ -102,7 +102,7 @@ test("a registry that redirects, breaks off, floods or talks otherwise is an err
   t.after(() => elsewhere.close());
   let trouble = "";
   const { registry, get } = await withRegistry(t, {
-    instead: (_request, answer) => {
+    instead: (request, answer) => {
       if (trouble === "redirect")
         answer.writeHead(307, { location: `http://${elsewhere.address}/v2/app/tags/list` }).end();
       else if (trouble === "flood") answer.end(`{"tags":["${"x".repeat(2_000_000)}"]}`);
@@ -114,6 +114,10 @@ test("a registry that redirects, breaks off, floods or talks otherwise is an err
       } else if (trouble === "elsewhere") {
         answer.writeHead(200, { link: `<http://${elsewhere.address}/v2/app/tags/list>; rel="next"` });
         answer.end('{"tags":["own"]}');
+      } else if (trouble === "slashes") {
+        const isFirst = !request.url?.startsWith("//");
+        if (isFirst) answer.setHeader("link", `<http://${registry.address}//${elsewhere.address}/x>; rel="next"`);
+        answer.end(JSON.stringify({ tags: [isFirst ? "own" : "own as well"] }));
       }
       return true;
     },
@@ -133,6 +137,8 @@ test("a registry that redirects, breaks off, floods or talks otherwise is an err
   }
   trouble = "elsewhere";
   assert.deepEqual((await get(`${registry.address}/app`)).body.tags, ["own"], "no page of another server is read");
+  trouble = "slashes";
+  assert.deepEqual((await get(`${registry.address}/app`)).body.tags, ["own", "own as well"]);
   assert.deepEqual(elsewhere.asked, []);
 });
 
