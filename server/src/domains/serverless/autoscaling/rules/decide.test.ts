@@ -190,41 +190,6 @@ test("a draining worker is put away once it has no request left, and not before 
   assert.deepEqual(idsOf(decide(aSituation({ workers, parameters: { coldWorkers: 3 } })), "stop"), [1]);
 });
 
-test("an endpoint stays warm for its inactivity timeout, and always with a negative one", () => {
-  const drains = (inactivityTimeoutS: number, quietMs: number) => {
-    const workers = [aWorker(1, { activeAtMs: NOW_MS - quietMs })];
-    return of(decide(aSituation({ workers, parameters: { inactivityTimeoutS, coldWorkers: 1 } })), "drain").length;
-  };
-  assert.deepEqual(
-    [drains(600, 599_000), drains(600, 600_000), drains(-1, 86_400_000), drains(0, 60_000)],
-    [0, 1, 0, 1],
-  );
-});
-
-test("a worker that drains after the timeout is not called back by earlier traffic while it may still have a request", () => {
-  const draining = { to: "stop", sinceMs: NOW_MS } as const;
-  const workers = [aWorker(1, { draining, requestCount: 1 }), aWorker(2, { draining, requestCount: 1 })];
-  const samples = steadyLoad(150, { seconds: 60 }).map((sample) => ({ ...sample, secondMs: sample.secondMs - 90_000 }));
-  const decision = decide(aSituation({ workers, samples, parameters: { inactivityTimeoutS: 60 } }));
-  assert.deepEqual(decision.actions, []);
-  const atWork = workers.map((worker) => ({ ...worker, load: 10 }));
-  const needed = decide(aSituation({ workers: atWork, samples, parameters: { inactivityTimeoutS: 60 } }));
-  assert.ok(idsOf(needed, "undrain").length > 0);
-});
-
-test("the first request after a quiet spell starts one worker, and stopped workers are kept for that", () => {
-  const workers = [1, 2, 3].map((id) => aWorker(id, { phase: "stopped", activeAtMs: NOW_MS - 400_000 }));
-  const before = steadyLoad(250, { seconds: 600 }).map((one) => ({ ...one, secondMs: one.secondMs - 400_000 }));
-  const first = { secondMs: NOW_MS, requestCount: 1, load: 20, waitedCount: 0, waitMsMax: 0 };
-  const queue = { requestCount: 1, load: 20, oldestMs: NOW_MS };
-  const kindsAfter = (samples: typeof before) =>
-    decide(aSituation({ workers, samples, queue, parameters: { coldMult: 1 } })).actions.map(({ kind }) => kind);
-  assert.deepEqual(kindsAfter([...before, first]), ["start"]);
-  assert.deepEqual(kindsAfter(before), ["start"], "before its traffic is stored");
-  const unquiet = steadyLoad(250, { seconds: 600 }).map((one) => ({ ...one, secondMs: one.secondMs - 200_000 }));
-  assert.deepEqual(kindsAfter([...unquiet, first]), ["start", "start", "start"]);
-});
-
 test("after a failure nothing is rented until the pause is over, and then one worker until one is ready", () => {
   const minimum = { parameters: { coldWorkers: 4, minLoad: 1 }, workers: [aWorker(1)] };
   const group = (resumesInMs: number) => [aGroup(1, { failureCount: 3, resumesAtMs: NOW_MS + resumesInMs })];

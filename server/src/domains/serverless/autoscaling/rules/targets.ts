@@ -55,7 +55,9 @@ export function planTargets(situation: Situation, fleet: Fleet): Plan {
   const times = { nowMs, sinceMs, startMs, workerPerf };
   const whole = anticipateLoad(samples, times);
   // The sample of a request that waits now may not be stored yet, so that no gap shows the quiet spell before it.
-  const recent = isUnused(situation, whole) ? [] : sinceQuiet(samples, quietLimitMs(situation));
+  const recent = isUnused(situation, whole, situation.queue.oldestMs)
+    ? []
+    : sinceQuiet(samples, quietLimitMs(situation));
   // Stopped workers are kept for traffic before the quiet spell, but none is started for it.
   const expected = recent === samples ? whole : { ...anticipateLoad(recent, times), peak: whole.peak };
   const anticipation = isQuiet(situation, expected) ? { ...expected, fresh: 0, rise: 0, keep: 0 } : expected;
@@ -110,11 +112,11 @@ function isQuiet(situation: Situation, expected: Anticipation): boolean {
   return situation.queue.requestCount === 0 && isUnused(situation, expected);
 }
 
-/** True if no worker had a request for so long that earlier traffic predicts nothing. */
-function isUnused(situation: Situation, expected: Anticipation): boolean {
+/** True if no worker had a request for so long, as of a moment, that earlier traffic predicts nothing. */
+function isUnused(situation: Situation, expected: Anticipation, asOfMs = situation.nowMs): boolean {
   // A worker that has just begun to drain is only assumed to have work: that alone must not call it back.
   const isAtWork = (worker: WorkerView) => worker.load > 0 || (worker.draining === undefined && !isIdle(worker));
-  return !situation.workers.some(isAtWork) && quietMs(situation, expected) >= quietLimitMs(situation);
+  return !situation.workers.some(isAtWork) && quietMs(situation, expected, asOfMs) >= quietLimitMs(situation);
 }
 
 /** Milliseconds without a request after which no load is expected any more. */
@@ -131,10 +133,10 @@ function sinceQuiet(samples: readonly LoadSample[], limitMs: number): readonly L
   return samples;
 }
 
-/** Milliseconds since the endpoint was last used; infinite when it never was. */
-function quietMs({ workers, nowMs }: Situation, { lastActiveMs }: Anticipation): number {
+/** Milliseconds from the last use of the endpoint to a moment, by default now; infinite when it was never used. */
+function quietMs({ workers, nowMs }: Situation, { lastActiveMs }: Anticipation, asOfMs = nowMs): number {
   const times = workers.map(({ activeAtMs }) => activeAtMs ?? -Infinity);
-  return nowMs - Math.max(lastActiveMs ?? -Infinity, ...times);
+  return asOfMs - Math.max(lastActiveMs ?? -Infinity, ...times);
 }
 
 /**
