@@ -1,6 +1,7 @@
+import { castValue } from "./cast-value.ts";
 import { compileSort } from "./compile-filter.ts";
 import type { Columns, SortKey } from "./filter.ts";
-import { readPageToken, writePageToken, type Place } from "./page-token.ts";
+import { invalidToken, readPageToken, writePageToken, type Place } from "./page-token.ts";
 
 /** One page of rows in memory, and the token with which the next page is asked for; null after the last row. */
 export type CursorPage<Row> = { readonly rows: readonly Row[]; readonly nextToken: string | null };
@@ -19,7 +20,13 @@ export function cutPage<Row>(
   }: { readonly order: readonly SortKey[]; readonly token: string | undefined; readonly limit: number },
 ): CursorPage<Row> {
   const placeOf = (row: Row): Place => order.map(({ column }) => columns[column]?.get(row) ?? null);
-  const start = token === undefined || token === "" ? 0 : startAfter(sorted.map(placeOf), order, token);
+  const place = token === undefined || token === "" ? undefined : readPageToken(token, order.length);
+  const isOfOrder = order.every(({ column }, index) => {
+    const [value = null, type] = [place?.[index], columns[column]?.type];
+    return value === null || (type !== undefined && castValue(value, type, "strict") === value);
+  });
+  if (!isOfOrder) throw invalidToken();
+  const start = place === undefined ? 0 : startAfter(sorted.map(placeOf), order, place);
   const rows = sorted.slice(start, start + limit);
   const last = rows.at(-1);
   const hasMore = start + limit < sorted.length && last !== undefined;
@@ -27,8 +34,7 @@ export function cutPage<Row>(
 }
 
 /** The first place after that of the token, even if the token's row is gone. */
-function startAfter(places: readonly Place[], order: readonly SortKey[], token: string): number {
-  const place = readPageToken(token, order.length);
+function startAfter(places: readonly Place[], order: readonly SortKey[], place: Place): number {
   const columns = Object.fromEntries(
     order.map(({ column }, index) => [column, { type: "text", get: (at: Place) => at[index] ?? null }] as const),
   );

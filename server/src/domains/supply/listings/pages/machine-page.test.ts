@@ -42,6 +42,8 @@ test("a host's machines come page by page with the records of the whole list, in
   );
   const second = await read(world, owner, { ...order, limit: 2, after_token: first.body.next_token });
   assert.deepEqual([idsOf(second), second.body.next_token], [[one.machineId], null]);
+  const crossed = await read(world, owner, { order_by: ["hostname"], limit: 2, after_token: first.body.next_token });
+  assert.deepEqual([crossed.status, crossed.body.field], [400, "after_token"], "a token is for lists of its order");
   const rented = await read(world, owner, {
     select_filters: { rented_devices: { gte: 2 } },
     select_cols: ["id", "listed"],
