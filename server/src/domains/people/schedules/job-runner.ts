@@ -108,7 +108,7 @@ export class JobRunner {
     if (body === undefined) return UNREADABLE;
     for (let refusals = 1; ; refusals += 1) {
       // Read each time, and from the database: the key may do what it may do at this moment.
-      const identity = await findIdentityOfKey(database.kysely, job.apiKeyId);
+      const identity = await findIdentityOfKey(database.kysely, job.apiKeyId, clock.now());
       if (identity === undefined || identity.userId !== job.userId) return KEY_GONE;
       const answer = await sendAs(identity, { method: job.method, endpoint: job.endpoint, body });
       if (answer === undefined) return undefined;

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../../../../../test/support/fixtures.ts";
 import { rent, show } from "../../../../../test/support/rentals.ts";
+import { signIn, signUp } from "../../../../../test/support/second-factors.ts";
 
 const PATH = "/api/v0/commands/schedule_job/";
 const SECRETS = "/api/v0/secrets/";
@@ -56,7 +57,7 @@ async function look(world: TestApp): Promise<void> {
   await world.app.jobs.idle();
 }
 
-const notices = async (world: TestApp, user: TestCaller) =>
+const notices = async (world: TestApp, user: { readonly id: number }) =>
   (
     await world.env.pool.query<{ subject: string; message: string }>(
       "select subject, message from notices where user_id = $1 and kind = 'client:scheduled_job_failed' order by id",
@@ -149,6 +150,25 @@ describe("the key of a job", () => {
     assert.deepEqual([job.status, job.next_time], ["stopped", null]);
     assert.match(job.stop_reason, /key .* deleted/);
     assert.equal((await notices(world, owner))[0]?.subject, `Scheduled job ${id} failed`);
+  });
+
+  test("whose session is over fails the run and ends the job, as a deleted key does; no request is sent", async (t) => {
+    const world = await testApp(t);
+    const person = await signUp(world);
+    const { body: session } = await signIn(world, person.name);
+    const id = await create(world, { secret: session.api_key }, daily({ request_method: "GET", request_body: {} }));
+    for (let day = 0; day < 7; day += 1) await pass(world, day === 0 ? 3 * HOUR_MS : DAY_MS);
+    assert.deepEqual(await notices(world, person), []);
+    await pass(world, DAY_MS);
+    const [run, before] = await runsOf(world, person, id);
+    assert.deepEqual(
+      [before.due_time, before.outcome, run.due_time, run.outcome, run.http_status, run.error],
+      [START + (6 * 24 + 3) * 3_600, "done", START + (7 * 24 + 3) * 3_600, "failed", null, "auth_error"],
+    );
+    const job = await jobOf(world, person, id);
+    assert.deepEqual([job.status, job.next_time], ["stopped", null]);
+    assert.match(job.stop_reason, /key .* deleted or over/);
+    assert.equal((await notices(world, person))[0]?.subject, `Scheduled job ${id} failed`);
   });
 
   test("that belongs to another account by now fails the run: a job acts for its own account only", async (t) => {

@@ -64,9 +64,12 @@ export async function findIdentity(db: Reader, sha256: Buffer): Promise<Identity
   return row && identityOf(row);
 }
 
-/** The identity that a key has now, for the server itself; undefined in the same cases. */
-export async function findIdentityOfKey(db: Reader, id: ApiKeyId): Promise<Identity | undefined> {
-  const row = await liveKeys(db).where("api_keys.id", "=", id).executeTakeFirst();
+/** The identity that a key has now, for the server itself; undefined in the same cases, and for a session that is over. */
+export async function findIdentityOfKey(db: Reader, id: ApiKeyId, now: Date): Promise<Identity | undefined> {
+  const row = await liveKeys(db)
+    .where("api_keys.id", "=", id)
+    .where((eb) => eb.or([eb("api_keys.expires_at", "is", null), eb("api_keys.expires_at", ">", now)]))
+    .executeTakeFirst();
   return row && identityOf(row);
 }
 

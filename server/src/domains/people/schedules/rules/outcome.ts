@@ -34,11 +34,11 @@ export function resultOf({ status, body }: Answer): RunResult {
   };
 }
 
-/** The result of a run whose key is gone: nothing was asked for. */
+/** The result of a run whose key is gone, or whose session is over: nothing was asked for. */
 export const KEY_GONE: RunResult = {
   outcome: "failed",
   error: "auth_error",
-  message: "The API key of the job is deleted, or belongs to another account by now, so the job has ended.",
+  message: "The key of the job is deleted or over, or belongs to another account by now, so the job has ended.",
 };
 
 /** The result of a run whose body was encrypted under another secret of the server. */
