@@ -45,6 +45,11 @@ export async function storeResponse(tx: Tx, { apiKeyId, key }: Repeatable, respo
     .execute();
 }
 
+/** Forgets the answer of a request whose effect was taken back, so that a repetition does the work again. */
+export async function forgetAnswer(tx: Tx, { apiKeyId, key }: Repeatable): Promise<void> {
+  await tx.db.deleteFrom("idempotency_keys").where("api_key_id", "=", apiKeyId).where("key", "=", key).execute();
+}
+
 /** The answers of earlier requests with these keys, without waiting for any that are under way. */
 export async function findAnswers(
   db: Reader,

@@ -1,5 +1,7 @@
+import type { FastifyRequest } from "fastify";
 import { AppError, invalid } from "../../../../base/errors.ts";
 import type { Identity } from "../../../../base/identity.ts";
+import { forgetAnswer } from "../../../../db/idempotency-store.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
 import type { HttpScope } from "../../../../http/server.ts";
 import type { SignInMeans } from "../means.ts";
@@ -61,7 +63,7 @@ export function codeRoutes(scope: HttpScope, means: SignInMeans): void {
           methodId: methodIdOf(body.tfa_method_id),
           newNumber: readPhone(body.phone_number),
         };
-        const secret = await delivered(scope, means, (note) =>
+        const secret = await delivered(scope, request, means, (note) =>
           mutate(request, async (tx) => note(await phoneCode(tx, asked, means))),
         );
         return { success: true as const, msg: "A code is on its way to the phone.", secret };
@@ -72,10 +74,11 @@ export function codeRoutes(scope: HttpScope, means: SignInMeans): void {
 
 /**
  * Hands the text message of `work` to the provider once `work` is committed; a repetition of the request has none. A code
- * that the provider did not take is taken back.
+ * that the provider did not take is taken back with the answer to the request, so that a repetition sends another one.
  */
 export async function delivered<T extends { readonly secret: string }>(
-  { database, clock }: Pick<HttpScope, "database" | "clock">,
+  { database, clock, repeatable }: Pick<HttpScope, "database" | "clock" | "repeatable">,
+  request: FastifyRequest,
   { sms }: SignInMeans,
   work: (note: (sent: Sent) => { readonly secret: string }) => Promise<T>,
 ): Promise<string> {
@@ -85,7 +88,11 @@ export async function delivered<T extends { readonly secret: string }>(
     return { secret: sent.secret };
   });
   if (outgoing === undefined || sms === undefined || (await sms(outgoing))) return secret;
-  await withTransaction(database, clock, (tx) => dropCode(tx, hashSecret(secret)));
+  const repeated = repeatable(request);
+  await withTransaction(database, clock, async (tx) => {
+    await dropCode(tx, hashSecret(secret));
+    if (repeated !== undefined) await forgetAnswer(tx, repeated);
+  });
   throw new AppError(
     "unavailable",
     "service_unavailable",

@@ -81,7 +81,7 @@ function authorization(scope: HttpScope, means: SignInMeans): void {
         backupCode: body.backup_code,
         isPasswordRight: await checkPassword(scope, identityOf(request), body.password),
       };
-      const secret = await delivered(scope, means, async (note) => {
+      const secret = await delivered(scope, request, means, async (note) => {
         const outcome = await mutate(request, async (tx): Promise<Attempt<{ secret: string }>> => {
           const begun = await beginAuthorization(tx, callerOf(request), asked, means);
           if ("refused" in begun) return begun;

@@ -221,6 +221,27 @@ describe("a text message", () => {
     assert.equal((await ask(app, person.secret, "POST", "/tfa/", login)).status, 200);
   });
 
+  test("that the provider does not take is sent by a repetition under the same Idempotency-Key, once", async (t) => {
+    const { app, texts, provider, texted, person, phone } = await withPhone(t);
+    for (const path of ["/tfa/sms/", "/tfa/authorize-new-method/"]) {
+      const body = { tfa_method_id: phone.id, ...(path === "/tfa/sms/" ? {} : { tfa_method: "sms" }) };
+      const call = { method: "POST", url: `/api/v0${path}`, secret: person.secret, body } as const;
+      const send = () => app.call({ ...call, headers: { "idempotency-key": path } });
+      const count = texts.length;
+      provider.isTaken = false;
+      for (const answer of [await send(), await send()]) {
+        assert.deepEqual(outcome(answer), [503, "service_unavailable"], path);
+      }
+      provider.isTaken = true;
+      const [sent, again] = [await send(), await send()];
+      assert.deepEqual([sent.status, again.text, texts.length], [200, sent.text, count + 1], path);
+      const proof = { tfa_method: "sms", secret: sent.body.secret, code: texted() };
+      const method = path === "/tfa/sms/" ? "POST" : "PUT";
+      const used = await ask(app, person.secret, method, path === "/tfa/sms/" ? "/tfa/" : path, proof);
+      assert.equal(used.status, 200, used.text);
+    }
+  });
+
   test("is refused where no provider is set up, and the answer says so", async (t) => {
     const app = await testApp(t);
     const person = await withAuthenticator(app);
