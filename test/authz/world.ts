@@ -139,7 +139,7 @@ export async function makeWorld(scope: Scope): Promise<World> {
           (await aKey(tx, holderOf(user), { name: ROW_KEY, ...(permissions === undefined ? {} : { permissions }) }))
             .secret,
       ),
-    forgetKeys: () => inTransaction(database, async (tx) => void (await deleteApiKeysNamed(tx, owner.id, ROW_KEY))),
+    forgetKeys: () => inTransaction(database, (tx) => deleteApiKeysNamed(tx, owner.id, ROW_KEY)),
     contents,
   };
   for (const user of [owner, stranger]) {

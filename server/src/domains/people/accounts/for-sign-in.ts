@@ -4,6 +4,7 @@ export {
   insertSession,
   listSessions,
   listTeamSessions,
+  lockOpener,
   type StoredSession,
   type TeamSession,
 } from "./keys/session-store.ts";

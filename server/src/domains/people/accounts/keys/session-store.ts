@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Session } from "../../../../base/identity.ts";
 import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
@@ -33,7 +34,24 @@ type SessionInsert = KeyHolder & {
   readonly openedByKeyId?: ApiKeyId | undefined;
 };
 
-/** Stores the key of a session. Sessions of its holder beyond the newest end. */
+/**
+ * Locks a key of the holder, so that it is deleted before this call or after the commit; the latter ends the sessions that
+ * the transaction opens with it. False when it is no live key of the holder.
+ */
+export async function lockOpener(tx: Tx, { userId, memberId }: KeyHolder, id: ApiKeyId): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom("api_keys")
+    .select("id")
+    .where("id", "=", id)
+    .where("user_id", "=", userId)
+    .where("member_id", "is not distinct from", memberId ?? null)
+    .where("deleted_at", "is", null)
+    .forShare()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Stores the key of a session. Sessions of its holder beyond the newest end, with those that they opened. */
 export async function insertSession(tx: Tx, session: SessionInsert): Promise<ApiKeyId> {
   const { userId, memberId, key, permissions } = session;
   const row = await tx.db
@@ -53,17 +71,46 @@ export async function insertSession(tx: Tx, session: SessionInsert): Promise<Api
     })
     .returning("id")
     .executeTakeFirstOrThrow();
-  const kept = heldBy(tx.db, session).select("id").orderBy("id", "desc").limit(SESSIONS_MAX);
-  await tx.db
+  await endOldest(tx, session, [row.id, ...(await listOpeners(tx, session.openedByKeyId))]);
+  return row.id;
+}
+
+/** Ends the sessions of a holder beyond the newest, those that are `needed` last. */
+async function endOldest(tx: Tx, holder: KeyHolder, needed: readonly ApiKeyId[]): Promise<void> {
+  const kept = heldBy(tx.db, holder)
+    .select("id")
+    .orderBy((eb) => eb("id", "in", needed), "desc")
+    .orderBy("id", "desc")
+    .limit(SESSIONS_MAX);
+  const rows = await tx.db
     .updateTable("api_keys")
     .set({ deleted_at: tx.now })
-    .where("user_id", "=", userId)
-    .where("member_id", "is not distinct from", memberId ?? null)
+    .where("user_id", "=", holder.userId)
+    .where("member_id", "is not distinct from", holder.memberId ?? null)
     .where("kind", "<>", "api")
     .where("deleted_at", "is", null)
     .where("id", "not in", kept)
+    .returning(["id", "expires_at"])
     .execute();
-  return row.id;
+  // A session that was over before ended by itself, and sessions that it opened have an end of their own.
+  const ended = rows.filter(({ expires_at: expiresAt }) => expiresAt !== null && expiresAt > tx.now);
+  await endSessionsOpenedBy(
+    tx,
+    ended.map(({ id }) => id),
+  );
+}
+
+/** A key and the keys with which it ends: the one that opened it, the opener of that one, and so on. */
+async function listOpeners(tx: Tx, id: ApiKeyId | undefined): Promise<readonly ApiKeyId[]> {
+  if (id === undefined) return [];
+  const { rows } = await sql<{ readonly id: ApiKeyId }>`
+    with recursive openers as (
+      select id, opened_by_key_id from api_keys where id = ${id}
+      union select k.id, k.opened_by_key_id from api_keys k join openers o on k.id = o.opened_by_key_id
+    )
+    select id from openers
+  `.execute(tx.db);
+  return rows.map((row) => row.id);
 }
 
 /** The sessions of a holder that are not over, newest first. */

@@ -296,8 +296,8 @@ export async function deleteTeamKeys(tx: Tx, teamId: UserId, memberId?: UserId):
   return rows.map(({ id }) => id);
 }
 
-/** Deletes the user's live keys of this name and returns them. */
-export async function deleteApiKeysNamed(tx: Tx, userId: UserId, name: string): Promise<readonly ApiKeyId[]> {
+/** Deletes the user's live keys of this name, with the sessions that they opened. */
+export async function deleteApiKeysNamed(tx: Tx, userId: UserId, name: string): Promise<void> {
   const rows = await tx.db
     .updateTable("api_keys")
     .set({ deleted_at: tx.now })
@@ -307,7 +307,10 @@ export async function deleteApiKeysNamed(tx: Tx, userId: UserId, name: string): 
     .where("deleted_at", "is", null)
     .returning("id")
     .execute();
-  return rows.map(({ id }) => id);
+  await endSessionsOpenedBy(
+    tx,
+    rows.map(({ id }) => id),
+  );
 }
 
 /** Gives a live key another secret; the old one is invalid after the commit. False when there is no such key. */

@@ -1,10 +1,16 @@
 import type { Identity } from "../../../../base/identity.ts";
 import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
-import { notFound } from "../../../../base/errors.ts";
+import { notFound, unauthenticated } from "../../../../base/errors.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { newKey, recordAudit, requireUser, type RandomBytes } from "../../accounts/index.ts";
 import type { SignInMeans } from "../means.ts";
-import { HOST_ONLY_PERMISSIONS, insertSession, lockMembership, type KeyHolder } from "../../accounts/for-sign-in.ts";
+import {
+  HOST_ONLY_PERMISSIONS,
+  insertSession,
+  lockMembership,
+  lockOpener,
+  type KeyHolder,
+} from "../../accounts/for-sign-in.ts";
 
 const DAY_MS = 86_400_000;
 /** A session that a password alone opened, which only accounts without a second factor have. */
@@ -47,13 +53,16 @@ export async function openPersonSession(
   return { userId: holder.userId, keyId, secret: key.secret };
 }
 
-/** Opens a session with a second factor for the holder of an API key. It may do what that key may. */
+/** Opens a session with a second factor for the holder of a key. It may do what that key may, and ends with it. */
 export async function openKeySession(
   tx: Tx,
   identity: Identity,
   ipAddress: string,
   random: RandomBytes,
 ): Promise<Opened> {
+  if (!(await lockOpener(tx, identity, identity.apiKeyId))) {
+    throw unauthenticated("The key was deleted meanwhile. Use another one.");
+  }
   const key = newKey(random);
   const keyId = await insertSession(tx, {
     userId: identity.userId,
