@@ -591,6 +591,7 @@ create table api_keys (
 );
 CREATE INDEX api_keys_instance_id ON public.api_keys USING btree (instance_id) WHERE (instance_id IS NOT NULL);
 CREATE UNIQUE INDEX api_keys_key_sha256 ON public.api_keys USING btree (key_sha256);
+CREATE INDEX api_keys_opened_by_key_id ON public.api_keys USING btree (opened_by_key_id) WHERE ((opened_by_key_id IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX api_keys_user_id ON public.api_keys USING btree (user_id) WHERE (deleted_at IS NULL);
 
 create table arrears (

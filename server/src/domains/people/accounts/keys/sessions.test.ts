@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { sql } from "kysely";
 import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import { aCaller, inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
 import type { ApiKeyId } from "../../../../base/ids.ts";
 import { bootstrapAdmin } from "../admin/bootstrap.ts";
 import { hashSecret, newKey } from "./rules/keys.ts";
 import { insertSession, listSessions } from "./session-store.ts";
-import { findIdentity } from "./store.ts";
+import { endSessionsOpenedBy, findIdentity } from "./store.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -82,4 +83,22 @@ test("sessions of an administrator's key end when a new one takes its place", as
   await start();
   const live = await liveOf({ id: userId });
   assert.deepEqual([live.has(bySession), live.has(byPassword)], [false, true]);
+});
+
+test("sessions that a key opened are found by an index", async () => {
+  const user = await aCaller(database);
+  const scans = await inTransaction(database, async (tx) => {
+    const countScans = async () => {
+      const count = sql<{ scans: number }>`
+        select pg_stat_get_xact_numscans('api_keys_opened_by_key_id'::regclass)::integer as scans
+      `;
+      return (await count.execute(tx.db)).rows[0]?.scans ?? 0;
+    };
+    // A table of a few rows is read as a whole otherwise.
+    await sql`set local enable_seqscan = off`.execute(tx.db);
+    const before = await countScans();
+    await endSessionsOpenedBy(tx, [user.key.id]);
+    return (await countScans()) - before;
+  });
+  assert.equal(scans, 1);
 });
