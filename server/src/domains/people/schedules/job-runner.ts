@@ -71,11 +71,11 @@ export class JobRunner {
     const { database, clock } = this.#ports;
     let count = 0;
     while (!this.#isStopping && this.#underWay.size < RUNS_AT_ONCE) {
-      const busy = Map.groupBy(this.#underWay.values(), (userId) => userId);
-      const except = [...busy].filter(([, own]) => own.length >= RUNS_PER_USER).map(([userId]) => userId);
+      const byUser = Map.groupBy(this.#underWay.values(), (userId) => userId);
+      const underWay = new Map([...byUser].map(([userId, own]) => [userId, own.length]));
       const total = RUNS_AT_ONCE - this.#underWay.size;
       const { decided, begun } = await withTransaction(database, clock, (tx) =>
-        claimDue(tx, { total, perUser: RUNS_PER_USER, except }),
+        claimDue(tx, { total, perUser: RUNS_PER_USER, underWay }),
       );
       if (decided === 0) break;
       for (const run of begun) this.#start(run);

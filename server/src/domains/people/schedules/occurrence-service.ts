@@ -1,4 +1,4 @@
-import type { ScheduledJobId, UserId } from "../../../base/ids.ts";
+import type { ScheduledJobId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { postNotifications } from "../../notifications/index.ts";
 import type { Job } from "./rules/job.ts";
@@ -6,16 +6,10 @@ import { KEY_GONE, missedMessage, UNKNOWN, type RunResult } from "./rules/outcom
 import { noticeOf } from "./rules/notice.ts";
 import { decideDue } from "./rules/timetable.ts";
 import { deleteRun, insertMissed, insertRun, lockLost, storeResult } from "./run-store.ts";
-import { lockDue, putBack, setDue, stopJob } from "./store.ts";
+import { lockDue, putBack, setDue, stopJob, type DueOptions } from "./store.ts";
 
 /** An occurrence that this process has begun: nobody else begins it. */
 export type BegunRun = { readonly id: bigint; readonly job: Job; readonly dueAt: Date };
-
-type Claim = {
-  readonly total: number;
-  readonly perUser: number;
-  readonly except: readonly UserId[];
-};
 
 /**
  * Decides about jobs that are due: begins their newest occurrence, and notes those that are too late. The runs are
@@ -23,7 +17,7 @@ type Claim = {
  */
 export async function claimDue(
   tx: Tx,
-  claim: Claim,
+  claim: DueOptions,
 ): Promise<{ readonly decided: number; readonly begun: readonly BegunRun[] }> {
   const jobs = await lockDue(tx, claim);
   const begun: BegunRun[] = [];

@@ -102,22 +102,25 @@ export async function deleteOldestClosed(tx: Tx, userId: UserId, kept: number): 
   `.execute(tx.db);
 }
 
-type DueOptions = {
+export type DueOptions = {
   readonly total: number;
+  /** The most runs of an account at a time, those included that are under way. */
   readonly perUser: number;
-  /** Accounts whose jobs wait, since enough of them are under way. */
-  readonly except: readonly UserId[];
+  /** Numbers of runs that are under way, of accounts that have any. */
+  readonly underWay: ReadonlyMap<UserId, number>;
 };
 
 /** Locks jobs with an occurrence that is due, the longest due first; those that another server decides about are left out. */
-export async function lockDue(tx: Tx, { total, perUser, except }: DueOptions): Promise<readonly Job[]> {
+export async function lockDue(tx: Tx, { total, perUser, underWay }: DueOptions): Promise<readonly Job[]> {
   const { rows } = await sql<Selectable<ScheduledJobsTable>>`
     select * from scheduled_jobs
     where id in (
       select id from (
-        select id, due_at, row_number() over (partition by user_id order by due_at, id) as place
+        select id, due_at, coalesce(run_count, 0) + row_number() over (partition by user_id order by due_at, id) as place
         from scheduled_jobs
-        where due_at <= ${tx.now}::timestamptz and not user_id = any(${except}::integer[])
+        left join unnest(${[...underWay.keys()]}::integer[], ${[...underWay.values()]}::integer[])
+          as busy (user_id, run_count) using (user_id)
+        where due_at <= ${tx.now}::timestamptz
       ) as waiting
       where place <= ${perUser} order by due_at, id limit ${total}
     ) and due_at <= ${tx.now}::timestamptz

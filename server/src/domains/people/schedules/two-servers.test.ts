@@ -199,3 +199,22 @@ test("an account begins at most four runs at a time, and others do not wait for 
   assert.equal((await runner.run())["begun"], 2);
   await runner.idle();
 });
+
+test("runs that are under way count among the four that an account has at a time", async (t) => {
+  const { one, owner, clock } = await twoServers(t);
+  for (let number = 1; number <= 3; number += 1) await schedule(one, owner, once(`FIRST${number}`));
+  for (let number = 1; number <= 4; number += 1) {
+    await schedule(one, owner, { ...once(`NEXT${number}`), start_time: START + 120 });
+  }
+  const answer = Promise.withResolvers<typeof OK>();
+  const runner = aRunner(one, () => answer.promise);
+  clock.jump(60_000);
+  assert.deepEqual(await runner.run(), { begun: 3, unknown: 0, under_way: 3 });
+  clock.jump(60_000);
+  assert.deepEqual(await runner.run(), { begun: 1, unknown: 0, under_way: 4 });
+  assert.deepEqual(await runner.run(), { begun: 0, unknown: 0, under_way: 4 });
+  answer.resolve(OK);
+  await runner.idle();
+  assert.deepEqual(await runner.run(), { begun: 3, unknown: 0, under_way: 3 });
+  await runner.idle();
+});
