@@ -5,11 +5,9 @@ import { parseId, type UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { callerOf, type HttpScope } from "../../../../http/server.ts";
 import { lockUser, recordAudit, requireUser } from "../../accounts/index.ts";
-import { setTfa } from "../../accounts/for-sign-in.ts";
 import type { SignInMeans } from "../means.ts";
 import { RemovedMethodResponse } from "../schema.ts";
-import { deleteBackupCodes } from "./backup-code-store.ts";
-import { spendChallengesOf } from "./challenge-store.ts";
+import { forgetFactors } from "./forget-factors.ts";
 import { deleteMethod, listMethods } from "./method-store.ts";
 
 /** The way back for a person who has lost phone and backup codes: an administrator who knows them. */
@@ -36,19 +34,11 @@ export function adminTfaRoutes({ app, mutate }: HttpScope, means: SignInMeans): 
   );
 }
 
-async function removeAll(
-  tx: Tx,
-  { identity, ipAddress }: Caller,
-  userId: UserId,
-  { identities }: SignInMeans,
-): Promise<void> {
+async function removeAll(tx: Tx, { identity, ipAddress }: Caller, userId: UserId, means: SignInMeans): Promise<void> {
   await lockUser(tx, userId);
   await requireUser(tx.db, userId);
   for (const { id } of await listMethods(tx.db, userId)) await deleteMethod(tx, id);
-  await deleteBackupCodes(tx, userId);
-  await spendChallengesOf(tx, userId);
-  await setTfa(tx, userId, false);
-  tx.afterCommit(() => identities.forgetUser(userId));
+  await forgetFactors(tx, userId, means);
   const event = { ipAddress, action: "api.admin.user.remove_tfa", args: { user_id: userId } };
   await recordAudit(tx, identity, event);
   // The person sees it in their own log as well.

@@ -292,6 +292,30 @@ describe("the methods of an account", () => {
     assert.ok(text.includes("api.admin.user.remove_tfa"));
   });
 
+  test("take the leave to add others with them, apps that were being set up, and locks", async (t) => {
+    const app = await testApp(t);
+    const admin = await aCaller(app.env.database, { isAdmin: true });
+    for (const isByAdmin of [false, true]) {
+      const person = await withAuthenticator(app);
+      const setup = await done(app, person.secret, "POST", "/tfa/totp-setup/", {});
+      const confirm = (code: string) =>
+        ask(app, person.secret, "POST", "/tfa/confirm-new/", { tfa_method: "totp", secret: setup.secret, code });
+      assert.deepEqual(outcome(await confirm("no code")), [400, "2fa_verification_failed"]);
+      const proof = { target_id: person.methodId, backup_code: person.backupCodes[0] };
+      if (isByAdmin) await done(app, admin.secret, "DELETE", `/admin/users/${person.id}/tfa/`);
+      else await done(app, person.secret, "DELETE", "/tfa/", proof);
+      const status = await done(app, person.secret, "GET", "/tfa/status/");
+      assert.deepEqual([status.tfa_enabled, status.new_method_authorized], [false, false]);
+      assert.deepEqual(outcome(await confirm(codeOf(app, setup.secret))), [403, "authorization_required"]);
+      const { rows } = await app.env.pool.query(
+        `select 'lock' as what from tfa_locks where user_id = $1
+         union all select 'setup' from tfa_setups where user_id = $1`,
+        [person.id],
+      );
+      assert.deepEqual(rows, []);
+    }
+  });
+
   test("are each person's own: a team has none, and a stranger's secret or method opens nothing", async (t) => {
     const app = await testApp(t);
     const [person, other] = [await withAuthenticator(app), await withAuthenticator(app)];

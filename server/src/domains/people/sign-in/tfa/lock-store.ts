@@ -38,3 +38,11 @@ export async function putLock(
 export async function deleteLock(tx: Tx, userId: UserId, factor: string): Promise<void> {
   await tx.db.deleteFrom("tfa_locks").where("user_id", "=", userId).where("factor", "=", factor).execute();
 }
+
+/**
+ * Deletes the locks of an account whose last method is deleted. That of new phone numbers stays: who adds and deletes a
+ * method again and again gets no more guesses at the code that was sent to a phone.
+ */
+export async function deleteLocks(tx: Tx, userId: UserId): Promise<void> {
+  await tx.db.deleteFrom("tfa_locks").where("user_id", "=", userId).where("factor", "<>", "phone").execute();
+}

@@ -44,3 +44,7 @@ export async function isAuthorized(db: Reader, userId: UserId, now: Date): Promi
     .executeTakeFirst();
   return row !== undefined;
 }
+
+export async function deleteAuthorization(tx: Tx, userId: UserId): Promise<void> {
+  await tx.db.deleteFrom("tfa_authorizations").where("user_id", "=", userId).execute();
+}

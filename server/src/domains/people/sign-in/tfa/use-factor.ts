@@ -3,14 +3,14 @@ import type { Caller, Identity } from "../../../../base/identity.ts";
 import type { TfaMethodId, UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { recordAudit, requireUser } from "../../accounts/index.ts";
-import { setTfa } from "../../accounts/for-sign-in.ts";
 import type { SignInMeans } from "../means.ts";
 import type { MethodView } from "../schema.ts";
 import { openKeySession, openPersonSession, type Opened } from "../sessions/open-session.ts";
 import { issueBackupCodes } from "./add-method.ts";
-import { countBackupCodes, deleteBackupCodes } from "./backup-code-store.ts";
+import { countBackupCodes } from "./backup-code-store.ts";
 import { spendChallenge, spendChallengesOf } from "./challenge-store.ts";
 import { personOf, refuseTeam, standingOf } from "./challenges.ts";
+import { forgetFactors } from "./forget-factors.ts";
 import { readLock, readLocks } from "./lock-store.ts";
 import { deleteMethod, listMethods, setLabel, setPrimary, type StoredKind, type TfaMethod } from "./method-store.ts";
 import { notConfigured } from "./send-code.ts";
@@ -94,7 +94,7 @@ async function verifyChange(
   return { userId, outcome: await verify(tx, { userId, challenge, purposes: ["verify"] }, proof, means) };
 }
 
-/** Deletes a method, by default the one that proves the call. The last one takes backup codes with it. */
+/** Deletes a method, by default the one that proves the call. The last one takes along what came with second factors. */
 export async function removeMethod(
   tx: Tx,
   caller: Caller,
@@ -114,11 +114,8 @@ export async function removeMethod(
   await spendChallengesOf(tx, userId);
   const others = methods.filter((method) => method.id !== target.id);
   const [next] = others;
-  if (next === undefined) {
-    await deleteBackupCodes(tx, userId);
-    await setTfa(tx, userId, false);
-    tx.afterCommit(() => means.identities.forgetUser(userId));
-  } else if (target.isPrimary) await setPrimary(tx, userId, next.id);
+  if (next === undefined) await forgetFactors(tx, userId, means);
+  else if (target.isPrimary) await setPrimary(tx, userId, next.id);
   const { ipAddress, identity } = caller;
   await recordAudit(tx, identity, {
     ipAddress,
