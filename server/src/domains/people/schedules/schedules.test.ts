@@ -217,15 +217,20 @@ describe("the key of a job", () => {
     assert.deepEqual([run.outcome, run.http_status], ["failed", 403], JSON.stringify(run));
   });
 
-  test("fails the run when its account is frozen", async (t) => {
+  test("fails the run when its account is frozen, unless the run only reads or deletes", async (t) => {
     const world = await testApp(t);
     const owner = await world.caller();
     const admin = await aCaller(world.env.database, { isAdmin: true });
+    await done(world, owner, "POST", SECRETS, { key: "OLD", value: "x" });
     const id = await create(world, owner, daily());
+    const reading = await create(world, owner, daily({ request_method: "GET", request_body: {} }));
+    const deleting = await create(world, owner, daily({ request_method: "DELETE", request_body: { key: "OLD" } }));
     await done(world, admin, "POST", "/api/v0/admin/freezes/", { user: String(owner.id), reason: "Invented traffic." });
     await pass(world, 3 * HOUR_MS);
     const [run] = await runsOf(world, owner, id);
     assert.deepEqual([run.outcome, run.error], ["failed", "account_frozen"]);
+    for (const job of [reading, deleting]) assert.equal((await runsOf(world, owner, job))[0].outcome, "done");
+    assert.deepEqual(await namesOf(world, owner), []);
   });
 
   test("must have the permission already when the job is made", async (t) => {
