@@ -24,3 +24,16 @@ test("words of ssh with blanks and quotes reach it as they are, and a limit is i
   assert.ok(rsyncArguments({ ...copy, limitMegabytes: 1.024 }).includes("--bwlimit=1000"));
   assert.ok(rsyncArguments({ ...copy, limitMegabytes: 0.000_1 }).includes("--bwlimit=1"), "0 would be no limit");
 });
+
+test("every option is one that the oldest rsync of the documentation knows", () => {
+  // Words of the manual of rsync 3.2.3. It has --protect-args; --secluded-args is a later name.
+  const known = new Set(
+    "archive no-owner no-group compress protect-args mkpath partial-dir no-inc-recursive no-human-readable info stats outbuf bwlimit".split(" "), // prettier-ignore
+  );
+  const words = rsyncArguments({ source: "/a", destination: "u@h::7/x", sshOptions: [], limitMegabytes: 1 });
+  const options = words.slice(0, words.indexOf("--")).filter((word) => word.startsWith("--"));
+  assert.deepEqual(
+    options.filter((word) => !known.has(word.slice("--".length).replace(/=.*/, ""))),
+    [],
+  );
+});

@@ -26,8 +26,8 @@ const INTERRUPTED = 20;
 const PROGRESS = /^\s*(\d+)\s+(\d+)%\s+(\S+\/s)\s+(\d+:\d\d:\d\d)/;
 
 /**
- * Arguments of rsync 3.2.3 or newer. Files keep times, modes and links; their owner is who writes them: people of one
- * computer mean nothing on the other.
+ * Arguments that rsync 3.2.3 knows, and newer versions still do. Files keep times, modes and links; their owner is who
+ * writes them: people of one computer mean nothing on the other.
  */
 export function rsyncArguments(copy: {
   readonly source: string;
@@ -38,7 +38,7 @@ export function rsyncArguments(copy: {
   const { limitMegabytes: limit } = copy;
   const shell = ["ssh", ...copy.sshOptions].map(quoted).join(" ");
   return [
-    ...["--archive", "--no-owner", "--no-group", "--compress", "--secluded-args", "--mkpath"],
+    ...["--archive", "--no-owner", "--no-group", "--compress", "--protect-args", "--mkpath"],
     ...[`--partial-dir=${PARTIAL_FOLDER}`, "--no-inc-recursive", "--no-human-readable"],
     ...["--info=progress2", "--stats", "--outbuf=L", "-e", shell],
     ...(limit === undefined ? [] : [`--bwlimit=${Math.max(1, Math.round((limit * MEGABYTE) / KIBIBYTE))}`]),
