@@ -136,6 +136,7 @@ test("a signal in the middle ends rsync or the login, and removes the key that w
   for (const [stage, program] of [
     ["rsync", { rsyncEnds: "exec sleep 600" }],
     ["ssh", { sshEnds: "exit 255" }],
+    ["ssh", { sshEnds: "exec sleep 600" }],
   ] as const) {
     for (const signal of ["SIGTERM", "SIGHUP"] as const) {
       const { run, asked, folder, has, temporary } = await world(t, program);

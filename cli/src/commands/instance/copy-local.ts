@@ -1,14 +1,12 @@
-import { execFile } from "node:child_process";
 import { lstat, mkdtemp, rm, stat } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import path from "node:path";
-import { promisify } from "node:util";
 import { copyStart, type CopyStartAnswer } from "../../../../sdk/src/operations.ts";
 import type { Client } from "../../../../sdk/src/client.ts";
-import { systemTimer } from "../../../../sdk/src/timer.ts";
 import { connect, type ConnectionOptions } from "../../connect.ts";
 import { copyKeyFor } from "../../copy/copy-key.ts";
 import { noteInterrupts } from "../../copy/interrupts.ts";
+import { untilLetIn } from "../../copy/login.ts";
 import { bytesText, createProgressBar } from "../../copy/progress-bar.ts";
 import { rsyncArguments, runRsync, type Copied } from "../../copy/rsync.ts";
 import { UserError } from "../../failure.ts";
@@ -32,17 +30,10 @@ type Door = {
   readonly hostKey: string | null;
 };
 
-/** Waits for the host to hear of a new key: each attempt is a connection of its own. */
-const LOGIN_ATTEMPTS = 40;
-const LOGIN_WAIT_MS = 500;
-/** Exit code of ssh itself, as opposed to that of a command. */
-const SSH_FAILED = 255;
 /** Exit codes of rsync for files that it could not copy or that vanished meanwhile. */
 const INCOMPLETE: ReadonlySet<number> = new Set([23, 24]);
 const EXIT_INTERRUPTED = 130;
 const NOTHING_COPIED: Copied = { exitCode: 0, isInterrupted: true, filesCopied: 0, sizeBytes: 0, sentBytes: 0 };
-
-const execute = promisify(execFile);
 
 /** Copies between this computer and an instance with the system's rsync, to the end or to an interrupt. */
 export async function copyLocally(source: Place, destination: Place, options: LocalCopyOptions): Promise<void> {
@@ -83,7 +74,7 @@ async function copyWithKey(client: Client, run: Run, options: LocalCopyOptions):
     const alive = ["-o", "ServerAliveInterval=30", "-o", "ConnectionAttempts=5", "-o", "LogLevel=ERROR"];
     const sshOptions = [...trust, ...key.sshOptions, ...alive, "-p", String(door.port)];
     bar.say("Listing files…");
-    if (key.isNew) await untilLetIn(door, sshOptions, over);
+    if (key.isNew) await untilLetIn({ user: door.user, host: door.host, sshOptions }, over);
     if (over.aborted) return NOTHING_COPIED;
     const host = door.host.includes(":") ? `[${door.host}]` : door.host;
     const there = `${door.user}@${host}::${door.path}`;
@@ -118,25 +109,6 @@ async function requireHere(text: string): Promise<string> {
     throw new UserError(`There is nothing to copy at ${full}.`, "Check the path behind `local:`.");
   }
   return full;
-}
-
-/** Tries the login until the host has heard of the key. The user of copies gets no command: its refusal is a login. */
-async function untilLetIn({ user, host }: Door, sshOptions: readonly string[], over: AbortSignal): Promise<void> {
-  let said = "";
-  for (let attempt = 0; attempt < LOGIN_ATTEMPTS && !over.aborted; attempt += 1) {
-    const failure = await execute("ssh", [...sshOptions, "-T", "-l", user, "--", host, "true"]).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    if (!(failure instanceof Error) || !("code" in failure) || failure.code !== SSH_FAILED) return;
-    said = "stderr" in failure ? String(failure.stderr).trim() : failure.message;
-    await systemTimer.sleep(LOGIN_WAIT_MS);
-  }
-  if (over.aborted) return;
-  throw new UserError(
-    `The instance lets nobody in: ${said.replace(/\p{Cc}/gu, " ")}`,
-    "Its host may be busy, or its agent older than copies from and to a computer: try again in a moment.",
-  );
 }
 
 function report(
