@@ -1,7 +1,7 @@
 import type { TransferSide } from "../../../protocol/index.ts";
 import type { Place, TaskAction } from "../wire/messages.ts";
 import type { Clock } from "../base/clock.ts";
-import { fail, succeed, type LogRequest, type Result } from "../engine/engine.ts";
+import { fail, succeed, type ExecOutput, type LogRequest, type Result } from "../engine/engine.ts";
 import { LineTail } from "../base/line-tail.ts";
 import { collectOutput } from "../engine/program.ts";
 import { describeCopy } from "../images/pull-progress.ts";
@@ -9,6 +9,7 @@ import type { Dialled } from "../streams/transfer-connection.ts";
 import { copyFiles } from "./copy.ts";
 import { siteOf, siteOfInstance, type FilesContext, type Site } from "./files.ts";
 import type { FileTurns } from "./file-turns.ts";
+import { inBytes, inKibibytes } from "./measure.ts";
 import { SANDBOX_PROBLEM } from "./sandbox.ts";
 import { receiveFiles, sendFiles } from "./transfer.ts";
 import { forgetInterrupted, takeSnapshot, type SnapshotContext } from "./snapshot.ts";
@@ -99,10 +100,7 @@ async function execute(
     return site.ok ? succeed([site.value] as const) : site;
   };
   return withSites(context, input, find, async ([site]) => {
-    const opened = await site.open(argv);
-    if (!opened.ok) return opened;
-    const limits = { signal: input.signal, outputLimitBytes: OUTPUT_LIMIT_BYTES };
-    const ended = await collectOutput(opened.value, limits);
+    const ended = await runToEnd(site, argv, input.signal);
     if (!ended.ok) return ended;
     const { stdout, stderr, exitCode } = ended.value;
     if (site.stoppedInstanceId !== undefined && exitCode === SANDBOX_PROBLEM) {
@@ -114,6 +112,19 @@ async function execute(
     const isCut = stdout.length + stderr.length >= OUTPUT_LIMIT_BYTES;
     return succeed(`${stdout.toString("utf8")}${stderr.toString("utf8")}${isCut ? CUT_OFF : ""}`);
   });
+}
+
+async function runToEnd(site: Site, argv: readonly string[], signal: AbortSignal): Promise<Result<ExecOutput>> {
+  const run = async (words: readonly string[]): Promise<Result<ExecOutput>> => {
+    const opened = await site.open(words);
+    if (!opened.ok) return opened;
+    return collectOutput(opened.value, { signal, outputLimitBytes: OUTPUT_LIMIT_BYTES });
+  };
+  const ended = await run(argv);
+  const instead = ended.ok ? inKibibytes(argv, ended.value) : undefined;
+  if (instead === undefined) return ended;
+  const counted = await run(instead);
+  return counted.ok ? succeed(inBytes(counted.value)) : counted;
 }
 
 async function copy(

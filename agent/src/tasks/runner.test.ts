@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
+import { Readable, Writable } from "node:stream";
 import { beforeEach, describe, it } from "node:test";
 import type { Task, TaskAction, TaskProgress, TaskResult } from "../wire/messages.ts";
 import { ManualClock } from "../../test/manual-clock.ts";
-import type { Engine } from "../engine/engine.ts";
+import { fail, succeed, type Engine, type Program } from "../engine/engine.ts";
 import { silentLog } from "../base/log.ts";
 import { createSimulatedEngine } from "../simulated/engine.ts";
 import { AgentLines } from "./agent-lines.ts";
 import type { FoundInstance } from "./files.ts";
 import { noRegistries } from "../images/registries.ts";
 import { TaskRunner } from "./runner.ts";
+import type { Sandbox } from "./sandbox.ts";
 
 const INSTANCE = 7;
 
@@ -20,6 +22,7 @@ describe("tasks", () => {
   let isConnected: boolean;
   let guarded: string[];
   let found: FoundInstance;
+  let sandbox: Sandbox | undefined;
   let runner: TaskRunner;
 
   beforeEach(async () => {
@@ -30,11 +33,16 @@ describe("tasks", () => {
     guarded = [];
     isConnected = true;
     found = { kind: "present", container: await startContainer(), mounts: [] };
-    runner = new TaskRunner({
+    sandbox = undefined;
+    runner = startRunner();
+  });
+
+  const startRunner = () =>
+    new TaskRunner({
       clock,
       engine,
       log: lines.listen(silentLog),
-      sandbox: undefined,
+      sandbox,
       findInstance: (instanceId) => Promise.resolve(instanceId === INSTANCE ? found : { kind: "absent" }),
       awaitPlace: () => Promise.resolve(),
       dialTransfer: () => Promise.resolve({ ok: false, isFinal: true }),
@@ -48,7 +56,6 @@ describe("tasks", () => {
         return isConnected;
       },
     });
-  });
 
   const startContainer = async () => {
     const image = "example/app:latest";
@@ -120,6 +127,30 @@ describe("tasks", () => {
       assert.equal(isSuccess, false);
       assert.match(text, /simulated instance/);
     }
+  });
+
+  it("the size of a folder is in bytes, also where busybox can only count in KiB", async () => {
+    const asked: string[] = [];
+    const old = (argv: readonly string[]) => {
+      const words = argv.slice(1).join(" ");
+      asked.push(words);
+      if (words.includes("-b"))
+        return aProgram(1, "", "du: invalid option -- 'b'\nBusyBox v1.30.1 multi-call binary.\n");
+      if (words.endsWith("/missing")) return aProgram(1, "", "du: /missing: No such file or directory\n");
+      return aProgram(0, "5000000000\t/data/1\t2\n", "");
+    };
+    engine = { ...engine, kind: "docker", open: async (_container, argv) => succeed(old(argv)) };
+    sandbox = { open: async () => fail("refused", "it runs") };
+    const measure = (path: string, ...more: string[]) => {
+      sent = [];
+      const argv = ["du", "-s", "-b", ...more, path];
+      startRunner().run(task({ type: "execute", instanceId: INSTANCE, argv }, path));
+      return result();
+    };
+    const seen = await measure("/data/1\t2", "-x");
+    assert.deepEqual([seen?.isSuccess, seen?.text], [true, "5120000000000\t/data/1\t2\n"]);
+    assert.deepEqual(asked, ["du -s -b -x /data/1\t2", "du -s -k -x /data/1\t2"]);
+    assert.equal((await measure("/missing"))?.text, "du: /missing: No such file or directory\n");
   });
 
   it("a snapshot is guarded before it gets its name, and leaves nothing behind", async () => {
@@ -215,3 +246,10 @@ describe("tasks", () => {
     assert.deepEqual(sent, []);
   });
 });
+
+/** A program that is over at once. */
+function aProgram(exitCode: number, stdout: string, stderr: string): Program {
+  const stream = (text: string) => Readable.from(text === "" ? [] : [Buffer.from(text)]);
+  const stdin = new Writable({ write: (_chunk, _encoding, done) => done() });
+  return { stdin, stdout: stream(stdout), stderr: stream(stderr), ended: Promise.resolve(succeed(exitCode)), kill: () => undefined }; // prettier-ignore
+}
