@@ -15,7 +15,7 @@ import { aJoinedHost, aJoiner, join } from "../../../test/support/hosts/joins.ts
 import { systemClock, type Clock } from "../base/clock.ts";
 import { measureCpu } from "./cpu-probe.ts";
 import { uplinkProbeLoop } from "./loops/uplink-probe.ts";
-import { measureUplink, type ProbeBounds } from "./uplink-probe.ts";
+import { measureUplink, STREAMS, type ProbeBounds } from "./uplink-probe.ts";
 
 const BYTES = 1_000_000;
 const BOUNDS: ProbeBounds = { sendMs: 60_000, bytesPerStream: BYTES, answerMs: 60_000 };
@@ -116,7 +116,8 @@ function answerAsAgent(
   });
 }
 
-test("a stranger's real machine is measured once a day, and again an hour after it did not answer", async (t) => {
+/** A stranger's machine whose agent can be measured, and answers. */
+async function aMeasuredHost(t: TestContext) {
   const world = await testApp(t);
   const owner = await world.caller();
   const joiner = aJoiner();
@@ -130,13 +131,18 @@ test("a stranger's real machine is measured once a day, and again an hour after 
   await host.connect({ ...docker, measures_line: true });
   assert.deepEqual(real.measurable(), [host.machineId]);
   answerAsAgent(t, host, { origin: world.origin, credential });
+  const clock = { ...systemClock, now: () => world.clock.now() };
+  return { world, owner, host, real, clock };
+}
+
+test("a stranger's real machine is measured once a day, and again an hour after it did not answer", async (t) => {
+  const { world, owner, host, real, clock } = await aMeasuredHost(t);
   let answers = true;
   const gateway = {
     measurable: () => real.measurable(),
     openTunnel: async (...asked: Parameters<typeof real.openTunnel>) =>
       answers ? real.openTunnel(...asked) : undefined,
   };
-  const clock = { ...systemClock, now: () => world.clock.now() };
   const { database } = world.env;
   const loop = uplinkProbeLoop({ database, clock, gateway, measuredFrom: "here", bounds: BOUNDS });
   const HOUR_MS = 3_600_000;
@@ -173,4 +179,28 @@ test("a stranger's real machine is measured once a day, and again an hour after 
   await world.env.pool.query("update machines set engine_kind = 'simulated'");
   world.clock.jump(48 * HOUR_MS);
   assert.deepEqual(await loop.run(), { measured: 0, silent: 0, slow: 0 });
+});
+
+test("the measurement of an uplink is kept when that of the processor fails, and the run says so", async (t) => {
+  const { world, owner, host, real, clock } = await aMeasuredHost(t);
+  let opened = 0;
+  const gateway = {
+    measurable: () => real.measurable(),
+    openTunnel: async (...asked: Parameters<typeof real.openTunnel>) => {
+      opened += 1;
+      if (opened > STREAMS) throw new Error("no tunnel for the puzzle");
+      return real.openTunnel(...asked);
+    },
+  };
+  const { database } = world.env;
+  const loop = uplinkProbeLoop({ database, clock, gateway, measuredFrom: "here", bounds: BOUNDS });
+  await assert.rejects(loop.run(), /no tunnel for the puzzle/);
+  assert.deepEqual(await loop.run(), { measured: 0, silent: 0, slow: 0 }, "once a day is enough");
+  const { body } = await world.call({ url: "/api/v0/benchmarks/", secret: owner.secret });
+  assert.deepEqual(
+    body.benchmarks.map((row: { readonly type: string }) => row.type),
+    ["upload", "download", "disk"],
+  );
+  const path = `/api/v0/machines/${host.machineId}/verification/`;
+  assert.equal((await world.call({ url: path, secret: owner.secret })).body.line.measured_count, 1);
 });

@@ -40,16 +40,20 @@ export function uplinkProbeLoop({
       const counts = { measured: 0, silent: 0, slow: 0 };
       for (const machineId of machineIds) {
         const speed = await measureMachine(gateway, machineId, { clock, bounds });
-        // An agent that did not answer would not answer here either.
-        const cpuRate = speed === undefined ? undefined : await measureCpuOf(gateway, machineId, clock);
-        const probe = { machineId, measuredFrom, speed };
-        const { isSlow } = await withTransaction(database, clock, async (tx) => {
-          await storeCheckedBenchmarks(tx, { machineId, speed, cpuRate });
-          return storeUplinkProbe(tx, probe);
-        });
-        if (speed === undefined) counts.silent += 1;
-        else counts.measured += 1;
-        if (isSlow) counts.slow += 1;
+        let cpuRate: number | undefined;
+        try {
+          // An agent that did not answer would not answer here either.
+          if (speed !== undefined) cpuRate = await measureCpuOf(gateway, machineId, clock);
+        } finally {
+          // The uplink's measurement took its time and traffic: it counts also if that of the processor fails.
+          const { isSlow } = await withTransaction(database, clock, async (tx) => {
+            await storeCheckedBenchmarks(tx, { machineId, speed, cpuRate });
+            return storeUplinkProbe(tx, { machineId, measuredFrom, speed });
+          });
+          if (speed === undefined) counts.silent += 1;
+          else counts.measured += 1;
+          if (isSlow) counts.slow += 1;
+        }
       }
       return counts;
     },
