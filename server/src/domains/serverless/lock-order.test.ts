@@ -12,11 +12,14 @@ import {
   sentencesOf,
   workersOf,
 } from "../../../../test/support/serverless/workers.ts";
+import { until } from "../../../../test/support/until.ts";
 import { withTransaction } from "../../db/transaction.ts";
 import { recordEvents } from "./autoscaling/event-store.ts";
 import { failWorker } from "./autoscaling/failure-service.ts";
 import { claimEndpointGroup, lockEndpointGroup } from "./endpoints/store.ts";
-import { findWorkerGroupForUpdate } from "./worker-groups/store.ts";
+import { findWorkerGroupForUpdate, setFailures } from "./worker-groups/store.ts";
+import { recordNews } from "./workers/report-news-service.ts";
+import { readReport } from "./workers/rules/worker-report.ts";
 import { listWorkers } from "./workers/store.ts";
 
 const secret = randomBytes(32);
@@ -47,4 +50,34 @@ test("a transaction that holds an endpoint or one of its groups does not block r
     return withTransaction(database, world.clock, (deciding) => claimEndpointGroup(deciding, fleet.endpointId));
   });
   assert.ok(typeof busy === "object", "a transaction that records an event does not delay the decision");
+});
+
+test("a report of a failure that waits for its worker group holds no instance or machine by a benchmark", async (t) => {
+  const world = await testApp(t, { secret });
+  for (let count = 0; count < 2; count += 1) await world.host({ gpus: 1 });
+  const fleet = await aFleet(world, await world.caller());
+  await decideNow(anAutoscaler(world, { secret, decide: rentUpTo(2) }), fleet);
+  const [measured, failing] = await workersOf(world, fleet);
+  assert.ok(measured !== undefined && failing !== undefined);
+  const said = [
+    { instanceId: measured.instance_id, report: readReport({ max_perf: 250 }), observedPerf: undefined },
+    { instanceId: failing.instance_id, report: readReport({ error_msg: "no model" }), observedPerf: undefined },
+  ];
+  const { database, pool } = world.env;
+  const reported = await withTransaction(database, world.clock, async (deciding) => {
+    await setFailures(deciding, fleet.groupId, { failureCount: 0, resumesAt: undefined });
+    const answer = withTransaction(database, world.clock, (reporting) => recordNews(reporting, said));
+    await until("the report waits for the worker group", async () => {
+      const waiting = sql`select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`;
+      return (await waiting.execute(deciding.db)).rows.length > 0;
+    });
+    // The decision would rent next, or end a worker.
+    await sql`
+      select from instances join machines on machines.id = instances.machine_id
+      where instances.id = ${measured.instance_id} for update nowait`.execute(deciding.db);
+    return { answer };
+  });
+  assert.ok((await reported.answer).every(({ kind }) => kind === "stored"));
+  const { rows } = await pool.query("select instance_id, value from benchmarks");
+  assert.deepEqual(rows, [{ instance_id: measured.instance_id, value: 250 }]);
 });

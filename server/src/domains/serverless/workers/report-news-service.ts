@@ -120,13 +120,14 @@ async function storeArrivals(tx: Tx, arrivals: readonly Arrival[]): Promise<void
     tx,
     arrivals.flatMap(({ events }) => events),
   );
+  for (const { heard, failure } of arrivals) {
+    if (failure !== undefined) await failWorker(tx, heard.worker, { reason: failure, isCounted: true });
+  }
+  // A benchmark refers to instance and machine, which are locked after worker groups.
   await recordPerformance(
     tx,
     arrivals.flatMap(({ heard, isMeasured }) => (isMeasured ? [heard.worker] : [])),
   );
-  for (const { heard, failure } of arrivals) {
-    if (failure !== undefined) await failWorker(tx, heard.worker, { reason: failure, isCounted: true });
-  }
 }
 
 function changeOf(now: Date, { worker, instance, report, url, observedPerf }: Arrived): WorkerChange {
