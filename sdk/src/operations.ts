@@ -1696,7 +1696,7 @@ export type Instance = {
   readonly label: string | null;
   readonly machine_id: number;
   readonly host_id: number;
-  readonly bundle_id: number;
+  readonly bundle_id: number | null;
   readonly hosting_type: number;
   readonly template_id: number | null;
   readonly template_hash_id: string | null;

@@ -22,4 +22,6 @@ test("an instance names the bundle that its offer was shown in, also when the ho
     [host.machineId],
   );
   assert.equal(await shown(), offer.bundle_id);
+  await world.env.pool.query("update instances set bundle_id = null");
+  assert.equal(await shown(), null, "the bundle of an earlier instance is unknown, and no other number stands for it");
 });

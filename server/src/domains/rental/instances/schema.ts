@@ -33,7 +33,7 @@ export const Instance = model("Instance", {
   label: NullableText,
   machine_id: Type.Integer(),
   host_id: Type.Integer(),
-  bundle_id: Type.Integer(),
+  bundle_id: Nullable(Type.Integer()),
   hosting_type: Type.Integer(),
   template_id: Nullable(Type.Integer()),
   template_hash_id: NullableText,

@@ -69,7 +69,7 @@ export function instanceRecord(instance: OpenedInstance, surroundings: Surroundi
     label: instance.label ?? null,
     machine_id: machine.id,
     host_id: machine.hostId,
-    bundle_id: instance.bundleId ?? machine.id,
+    bundle_id: instance.bundleId ?? null,
     hosting_type: machine.hostingType,
     template_id: instance.templateId ?? null,
     template_hash_id: instance.templateHashId ?? null,

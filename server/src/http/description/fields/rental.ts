@@ -136,7 +136,7 @@ export const RENTAL_FIELDS: FieldWords = {
     "success, running pytorch/pytorch:latest/ssh",
   ],
   "Instance.bundle_id": [
-    "The bundle of its offer as the search showed it; the id of the machine where that is unknown",
+    "The bundle of its offer as the search showed it; null where that is unknown, as for earlier instances",
     90412,
   ],
   "Instance.template_id": ["Id of the template; null without one", 31],
