@@ -175,10 +175,18 @@ test("a stranger's real machine is measured once a day, and again an hour after 
   );
   assert.ok(listed.body.benchmarks[2].value > 0);
   assert.equal(listed.body.benchmarks[3].value, 1000);
-  // The same machine, simulated.
-  await world.env.pool.query("update machines set engine_kind = 'simulated'");
+  // The same machine, verified by hand, the operator's own, and simulated.
   world.clock.jump(48 * HOUR_MS);
-  assert.deepEqual(await loop.run(), { measured: 0, silent: 0, slow: 0 });
+  for (const [change, back] of [
+    ["machines set is_verification_fixed = true", "machines set is_verification_fixed = false"],
+    ["agent_credentials set is_trusted = true", "agent_credentials set is_trusted = false"],
+    ["machines set engine_kind = 'simulated'", "machines set engine_kind = 'docker'"],
+  ]) {
+    await world.env.pool.query(`update ${change}`);
+    assert.deepEqual(await loop.run(), { measured: 0, silent: 0, slow: 0 }, change);
+    await world.env.pool.query(`update ${back}`);
+  }
+  assert.deepEqual(await loop.run(), { measured: 1, silent: 0, slow: 0 });
 });
 
 test("the measurement of an uplink is kept when that of the processor fails, and the run says so", async (t) => {
