@@ -47,8 +47,8 @@ export type PinnedAnswer = {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: Buffer;
-  /** False when the body was longer than `bytesMax`, or broke off. */
-  readonly isWhole: boolean;
+  /** The way that the body ended: a cut one was longer than `bytesMax`, a broken one came in part only. */
+  readonly ending: "whole" | "cut" | "broken";
 };
 
 /** Connects to the address; the name goes into the certificate check and the Host header. Redirects are not followed. */
@@ -78,7 +78,7 @@ export function requestPinned(
   // Without this handler a server that switches protocols is cut off, and neither answer nor error is reported.
   outgoing.on("upgrade", ({ statusCode: status = 0, headers: given }, socket) => {
     socket.destroy();
-    resolve({ status, headers: given, body: Buffer.alloc(0), isWhole: false });
+    resolve({ status, headers: given, body: Buffer.alloc(0), ending: "broken" });
   });
   outgoing.on("error", reject);
   outgoing.end(body);
@@ -86,18 +86,18 @@ export function requestPinned(
 }
 
 /** The body, as far as it comes: the status counts even if the rest of the answer fails. */
-async function read(answer: http.IncomingMessage, bytesMax: number): Promise<Pick<PinnedAnswer, "body" | "isWhole">> {
+async function read(answer: http.IncomingMessage, bytesMax: number): Promise<Pick<PinnedAnswer, "body" | "ending">> {
   const chunks: Buffer[] = [];
   let byteCount = 0;
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       byteCount += chunk.byteLength;
-      if (byteCount > bytesMax) return { body: Buffer.concat(chunks), isWhole: false };
+      if (byteCount > bytesMax) return { body: Buffer.concat(chunks), ending: "cut" };
       chunks.push(chunk);
     }
-    return { body: Buffer.concat(chunks), isWhole: answer.complete };
+    return { body: Buffer.concat(chunks), ending: answer.complete ? "whole" : "broken" };
   } catch {
-    return { body: Buffer.concat(chunks), isWhole: false };
+    return { body: Buffer.concat(chunks), ending: "broken" };
   }
 }
 

@@ -195,11 +195,12 @@ function basicOf({ username, token }: RegistryLogin): string {
 
 /** The answer, when it is one. A redirect is none: it could lead anywhere. */
 function judged(answer: PinnedAnswer): PinnedAnswer {
-  const { status, isWhole } = answer;
+  const { status, ending } = answer;
   if (status === 401 || status === 403) throw new Unanswered({ kind: "denied" });
   if (status === 404) throw new Unanswered({ kind: "missing" });
   if (status !== 200) throw new Unanswered({ kind: "failed", text: `answered ${status}` });
-  if (!isWhole) throw new Unanswered({ kind: "failed", text: "answered with more than can be read" });
+  if (ending === "cut") throw new Unanswered({ kind: "failed", text: "answered with more than can be read" });
+  if (ending === "broken") throw new Unanswered({ kind: "failed", text: "broke off in the middle of its answer" });
   return answer;
 }
 

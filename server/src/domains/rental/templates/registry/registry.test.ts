@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import diagnostics from "node:diagnostics_channel";
 import { test, type TestContext } from "node:test";
 import { testApp } from "../../../../../../test/support/app.ts";
 import { ManualClock } from "../../../../../../test/support/manual-clock.ts";
@@ -109,7 +110,10 @@ test("a registry that redirects, breaks off, floods or talks otherwise is an err
       else if (trouble === "page") answer.end("<html>");
       else if (trouble === "list") answer.end('{"tags":"v1"}');
       else if (trouble === "gone") answer.destroy();
-      else if (trouble === "realm") {
+      else if (trouble === "half") {
+        answer.writeHead(200, { "content-length": "100" });
+        answer.write('{"tags":[', () => answer.destroy());
+      } else if (trouble === "realm") {
         answer.writeHead(401, { "www-authenticate": `Bearer realm="ftp://${elsewhere.address}/token"` }).end();
       } else if (trouble === "elsewhere") {
         answer.writeHead(200, { link: `<http://${elsewhere.address}/v2/app/tags/list>; rel="next"` });
@@ -128,6 +132,7 @@ test("a registry that redirects, breaks off, floods or talks otherwise is an err
     ["page", /not answer as a registry/],
     ["list", /not answer as a registry/],
     ["gone", /could not be reached/],
+    ["half", /broke off in the middle/],
     ["realm", /no https address/],
   ] as const) {
     trouble = kind;
@@ -149,6 +154,21 @@ test("a registry that does not answer is given up after ten seconds", async (t) 
   const client = createRegistryClient({ clock, resolve: async () => [], isPrivateAllowed: true });
   const asked = client.listTags(registry.address, "app");
   await until("the registry to be asked", () => registry.asked.length > 0);
+  clock.advance(10_000);
+  assert.deepEqual(await asked, { kind: "failed", text: "did not answer in time" });
+});
+
+test("a registry that stops in the middle of its answer did not answer in time", async (t) => {
+  const registry = await startFakeRegistry({ instead: (_request, answer) => answer.write('{"tags":["v1",') || true });
+  t.after(() => registry.close());
+  let hasBegun = false;
+  const note = () => (hasBegun = true);
+  diagnostics.subscribe("http.client.response.finish", note);
+  t.after(() => diagnostics.unsubscribe("http.client.response.finish", note));
+  const clock = new ManualClock();
+  const client = createRegistryClient({ clock, resolve: async () => [], isPrivateAllowed: true });
+  const asked = client.listTags(registry.address, "app");
+  await until("the answer to begin", () => hasBegun);
   clock.advance(10_000);
   assert.deepEqual(await asked, { kind: "failed", text: "did not answer in time" });
 });
