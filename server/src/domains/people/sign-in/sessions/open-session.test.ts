@@ -5,7 +5,10 @@ import { testDatabase } from "../../../../../../test/support/database/postgres.t
 import { aCaller, inTransaction } from "../../../../../../test/support/fixtures.ts";
 import { until } from "../../../../../../test/support/until.ts";
 import { deleteApiKey } from "../../accounts/keys/store.ts";
+import { listSessions } from "../../accounts/keys/session-store.ts";
 import { openKeySession } from "./open-session.ts";
+
+const DAY_MS = 86_400_000;
 
 const { database, pool } = await testDatabase();
 
@@ -29,4 +32,19 @@ test("a key opens no session while it is being deleted", async () => {
     caller.key.id,
   ]);
   assert.deepEqual(rows, []);
+});
+
+test("a session ends no later than the session that opened it", async () => {
+  const { identity } = await aCaller(database);
+  const endOf = (expiresInMs: number | undefined) =>
+    inTransaction(database, async (tx) => {
+      const expiresAt = expiresInMs === undefined ? undefined : new Date(tx.now.getTime() + expiresInMs);
+      const opener =
+        expiresAt === undefined ? identity : { ...identity, session: { kind: "session", expiresAt } as const };
+      const { keyId } = await openKeySession(tx, opener, "192.0.2.1", randomBytes);
+      const sessions = await listSessions(tx.db, identity, tx.now);
+      const end = sessions.find(({ id }) => id === keyId)?.expiresAt.getTime() ?? NaN;
+      return end - tx.now.getTime();
+    });
+  assert.deepEqual([await endOf(60_000), await endOf(30 * DAY_MS), await endOf(undefined)], [60_000, DAY_MS, DAY_MS]);
 });

@@ -71,7 +71,7 @@ export async function openKeySession(
     kind: "tfa",
     permissions: identity.permissions,
     ipAddress,
-    expiresAt: new Date(tx.now.getTime() + TFA_SESSION_MS),
+    expiresAt: new Date(Math.min(tx.now.getTime() + TFA_SESSION_MS, identity.session?.expiresAt.getTime() ?? Infinity)),
     openedByKeyId: identity.apiKeyId,
   });
   await recordAudit(tx, identity, { ipAddress, action: "api.session.create", args: { id: keyId, tfa: true } });
