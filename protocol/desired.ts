@@ -79,6 +79,11 @@ export const DesiredInstance = Type.Object({
   user: Type.Union([Type.String(), Type.Null()]),
   /** Null where the renter's image has to bring its own access. */
   ssh: Type.Union([SshAccess, Type.Null()]),
+  /**
+   * Keys of the user of copies (`COPY_USER`) where `ssh` is null; `ssh` lets that user in as well. Only tunnels lead there.
+   * Agents of earlier versions ignore it, and report no host key for such an instance.
+   */
+  copies: Type.Optional(SshAccess),
   gpu_uuids: Type.Array(Type.String()),
   cpu_millis: Type.Integer({ minimum: 0 }),
   memory_bytes: Type.Integer({ minimum: 0 }),

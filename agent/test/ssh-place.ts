@@ -107,7 +107,7 @@ export class SshPlace implements AsyncDisposable {
     const format = "{{.NetworkSettings.SandboxKey}} {{.NetworkSettings.IPAddress}}";
     const [namespacePath = ""] = (await docker("inspect", "-f", format, containerId)).split(" ");
     const authorizedKeys = [await this.publicKey()];
-    return { instanceId, containerId, namespacePath, port: await freePort(), authorizedKeys };
+    return { instanceId, containerId, namespacePath, port: await freePort(), authorizedKeys, isForCopies: false };
   }
 
   /** Opens exactly these doors and waits until they answer. */

@@ -137,6 +137,18 @@ describe("copies from and to the renter's own computer", () => {
     }
   });
 
+  test("an instance that runs its image's own program is copied from and to, and its keys open no shell", async () => {
+    const rental = await renter.rentAndRun({ runtype: "args", args: ["sh", "-c", "while :; do sleep 1; done"] });
+    const up = await renter.cli("copy", `local:${folder}/`, `${rental.id}:/data/`);
+    assert.deepEqual([up.code, up.stderr], [0, ""]);
+    const down = await renter.cli("copy", `${rental.id}:/data/`, `local:${here("from args")}`, "-i", renter.keys.file);
+    assert.deepEqual([down.code, down.stderr], [0, ""]);
+    assert.deepEqual(await treeOf(here("from args")), await treeOf(folder));
+    const { ssh } = await renter.client(await renter.show(rental.id), "proxy");
+    assert.match((await ssh("true")).stderr, /Permission denied/);
+    await renter.destroy(rental.id);
+  });
+
   test("a terminal sees a bar, and a place that is not there is named before anything is copied", async () => {
     const command = `${BERTH} copy 'local:${path.join(folder, "large")}' ${instance.id}:/bar/ --limit 12 -i ${renter.keys.file}`;
     const { code, stdout } = await run(

@@ -2,7 +2,8 @@ import type { DesiredInstance } from "../wire/messages.ts";
 import type { OwnContainer } from "./identity.ts";
 import type { Door, SshService } from "../ssh/service.ts";
 
-type Keys = ReadonlyMap<number, readonly string[]>;
+type Access = { readonly authorizedKeys: readonly string[]; readonly isForCopies: boolean };
+type Keys = ReadonlyMap<number, Access>;
 
 /**
  * The doors of the SSH server: every running container whose keys are known. `keys` are those of the newest orders, or
@@ -11,15 +12,15 @@ type Keys = ReadonlyMap<number, readonly string[]>;
 function doorsOf(containers: Iterable<OwnContainer>, keys: Keys): readonly Door[] {
   const doors: Door[] = [];
   for (const { container, instanceId, sshPort } of containers) {
-    const authorizedKeys = keys.get(instanceId);
-    if (authorizedKeys === undefined || container.phase !== "running" || container.network === null) continue;
+    const access = keys.get(instanceId);
+    if (access === undefined || container.phase !== "running" || container.network === null) continue;
     const { namespacePath } = container.network;
     doors.push({
       instanceId,
       containerId: container.id,
       namespacePath,
       port: sshPort,
-      authorizedKeys,
+      ...access,
     });
   }
   return doors.toSorted((a, b) => a.instanceId - b.instanceId);
@@ -33,14 +34,17 @@ export class DoorKeeper {
 
   constructor(ssh: SshService | undefined, noted: Readonly<Record<string, readonly string[]>> | undefined) {
     this.#ssh = ssh;
-    this.#keys = new Map(Object.entries(noted ?? {}).map(([id, keys]) => [Number(id), keys]));
+    this.#keys = new Map(
+      Object.entries(noted ?? {}).map(([id, authorizedKeys]) => [Number(id), { authorizedKeys, isForCopies: false }]),
+    );
   }
 
   setOrders(orders: Iterable<DesiredInstance>): void {
-    const keys = new Map<number, readonly string[]>();
-    for (const { instanceId, ssh, run } of orders) {
-      if (ssh === null) continue;
-      keys.set(instanceId, ssh.authorizedKeys);
+    const keys = new Map<number, Access>();
+    for (const { instanceId, ssh, copies, run } of orders) {
+      const access = ssh ?? copies;
+      if (access === undefined) continue;
+      keys.set(instanceId, { authorizedKeys: access.authorizedKeys, isForCopies: ssh === null });
       if (run === "running") this.#ssh?.expectDoor();
     }
     this.#keys = keys;
@@ -60,7 +64,9 @@ export class DoorKeeper {
     return this.#ssh?.hostKey(instanceId) ?? null;
   }
 
+  /** Keys for copies alone are left out: who read them in the notes would take them for keys of a shell. */
   notes(): Record<string, string[]> {
-    return Object.fromEntries([...this.#keys].map(([id, lines]) => [id, [...lines]]));
+    const full = [...this.#keys].filter(([, { isForCopies }]) => !isForCopies);
+    return Object.fromEntries(full.map(([id, { authorizedKeys }]) => [id, [...authorizedKeys]]));
   }
 }

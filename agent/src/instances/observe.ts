@@ -73,7 +73,7 @@ function observeOne(
     ...(view.fault ? { fault: view.fault } : {}),
     ports: isRunning && view.state === "running" ? portsOf(own) : {},
     exitCode: isRunning || view.state === "absent" ? null : (own?.container.exitCode ?? null),
-    sshHostKey: order?.ssh ? input.sshHostKey(instanceId) : null,
+    sshHostKey: order?.ssh || order?.copies ? input.sshHostKey(instanceId) : null,
     usage: isRunning && own ? input.usage(own) : null,
     counters: input.counters(instanceId, view.generation),
   };

@@ -18,6 +18,8 @@ export type ConnectionPlace = {
   readonly namespace: Namespace;
   readonly clock: Clock;
   readonly log: Log;
+  /** The names under which the door lets in. */
+  readonly users: readonly string[];
   /** The door's keys as they are now. */
   keys(): readonly AuthorizedKey[];
 };
@@ -39,7 +41,6 @@ export type SshConnection = {
   dismiss(reason: string): void;
 };
 
-const ROOT = "root";
 const MAX_ATTEMPTS = 6;
 const MAX_SESSIONS = 32;
 /** Answers that a client has not read; with more, its requests are not read. */
@@ -122,7 +123,7 @@ export function serveConnection(
   };
 }
 
-/** Lets in public keys only, as root or as the user of copies. A refusal does not give its reason. */
+/** Lets in public keys only, as a user of this door. A refusal does not give its reason. */
 function authenticator(
   place: ConnectionPlace,
   client: Connection,
@@ -138,7 +139,7 @@ function authenticator(
       client.end();
     };
     const { method, username } = context;
-    if (method !== "publickey" || (username !== ROOT && username !== COPY_USER)) return refuse();
+    if (method !== "publickey" || !place.users.includes(username)) return refuse();
     const key = findAuthorizedKey(place.keys(), context.key.data);
     if (key === undefined) return refuse();
     const { blob, signature, hashAlgo } = context;

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, readlink, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { COPY_USER } from "../../../protocol/index.ts";
 import { docker } from "../../../test/support/hosts/docker.ts";
+import { until } from "../../../test/support/until.ts";
 import { SshPlace, type Door22, type Ran } from "../../test/ssh-place.ts";
 
 const BOX = "/.berth/busybox";
@@ -90,6 +92,35 @@ describe("the user of copies, with rsync's own client", () => {
     const hosts = await rsync("-a", remote("/../../../etc/rsyncd.conf"), join(place.folder, "settings"));
     assert.deepEqual([hosts.code, hosts.stderr], [0, ""]);
     assert.match(await readFile(join(place.folder, "settings"), "utf8"), /nowhere/);
+  });
+
+  it("a door for copies alone lets in no root, and copies with an image that brings no init of its own", async () => {
+    const args = ["SYS_CHROOT", "CHOWN", "SETUID", "SETGID"].flatMap((name) => ["--cap-add", name]);
+    const own = { ...(await place.container(9, { args: [...args, "--init=false"] })), isForCopies: true };
+    await place.open(door, own);
+    const inside9 = (command: string) => docker("exec", own.containerId, BOX, "sh", "-c", command);
+    const shell = await place.ssh(own, ["id"]);
+    assert.match(shell.stderr, /Permission denied \(publickey\)/);
+    const forward = await place.runToEnd("ssh", [...place.options(own), "-p", String(own.port), "-W", "127.0.0.1:22", "root@127.0.0.1"]); // prettier-ignore
+    assert.match(forward.stderr, /Permission denied/);
+    const asOwn = (...words: string[]) =>
+      place.runToEnd("rsync", ["-e", `ssh ${place.options(own).join(" ")} -p ${own.port}`, ...words]);
+    const file = join(place.folder, "for-nine");
+    await writeFile(file, randomBytes(300_000));
+    const up = await asOwn("-a", file, remote("/data/", "9"));
+    assert.deepEqual([up.code, up.stderr], [0, ""]);
+    const back = join(place.folder, "from-nine");
+    assert.equal((await asOwn("-a", remote("/data/for-nine", "C.9"), back)).code, 0);
+    assert.deepEqual(await readFile(back), await readFile(file));
+    const other = await asOwn("-a", remote("/", "7"), join(place.folder, "of-seven"));
+    assert.match(other.stderr + other.stdout.toString(), /Unknown module '7'/);
+    const cut = spawn("rsync", ["-e", `ssh ${place.options(own).join(" ")} -p ${own.port}`, "-a", "--bwlimit=50", file, remote("/cut/", "9")], { stdio: "ignore" }); // prettier-ignore
+    await until("the copy is under way", async () => (await inside9(`${BOX} ls -A /cut`).catch(() => "")) !== "");
+    cut.kill("SIGKILL");
+    await until("the programs of copies are over", async () => !(await inside9(`${BOX} ps -o comm,stat`)).includes("rsync")); // prettier-ignore
+    await place.open(door, { ...own, isForCopies: false });
+    assert.equal((await place.ssh(own, ["echo in"])).stdout.toString(), "in\n", "the orders decide, not the container");
+    await place.open(door);
   });
 
   it("a key that the instance does not have opens no copy either", async () => {

@@ -2,6 +2,7 @@ import { createServer, type Server as ListeningServer, type Socket } from "node:
 import type { Duplex } from "node:stream";
 import ssh2, { type Connection } from "ssh2";
 import { backOffDelay } from "../base/back-off.ts";
+import { COPY_USER } from "../../../protocol/index.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { parseAuthorizedKeys, type AuthorizedKey } from "./authorized-keys.ts";
@@ -21,6 +22,7 @@ export type DoorsPlace = {
   readonly bindAddress: string;
 };
 
+const ROOT = "root";
 const LOGIN_GRACE_MS = 30_000;
 const MAX_CONNECTIONS = 256;
 const MAX_LOGGING_IN = 96;
@@ -83,8 +85,9 @@ export class Door {
 
   /** True when the order is for this run of the container; otherwise a new door is needed. */
   isFor(order: DoorOrder): boolean {
-    const { containerId, namespacePath, hostKey } = this.#order;
-    return containerId === order.containerId && namespacePath === order.namespacePath && hostKey === order.hostKey;
+    const { containerId, namespacePath, hostKey, isForCopies } = this.#order;
+    const isSameRun = containerId === order.containerId && namespacePath === order.namespacePath;
+    return isSameRun && hostKey === order.hostKey && isForCopies === order.isForCopies;
   }
 
   update(order: DoorOrder): void {
@@ -150,11 +153,12 @@ export class Door {
     const ends = this.#ends.get(socket);
     // The time for its login may have ended just now.
     if (ends === undefined || !this.#loggingIn.has(socket)) return void client.end();
-    const { instanceId, containerId } = this.#order;
+    const { instanceId, containerId, isForCopies } = this.#order;
     const place: ConnectionPlace = {
       ...this.#place,
       instanceId,
       containerId,
+      users: isForCopies ? [COPY_USER] : [ROOT, COPY_USER],
       namespace: this.#namespace,
       keys: () => this.#keys,
     };

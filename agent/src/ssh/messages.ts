@@ -8,6 +8,8 @@ export type DoorOrder = {
   /** The port on the bind address; null when only tunnels lead to the door. */
   readonly port: number | null;
   readonly authorizedKeys: readonly string[];
+  /** True when the user of copies alone gets in. */
+  readonly isForCopies: boolean;
   /** The private host key as PEM. */
   readonly hostKey: string;
 };

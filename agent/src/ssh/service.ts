@@ -15,6 +15,8 @@ export type Door = {
   /** External port of 22/tcp on the bind address; null when only the control plane's proxy leads to it. */
   readonly port: number | null;
   readonly authorizedKeys: readonly string[];
+  /** True for a door that opens to the user of copies alone, as before an image's own entrypoint. */
+  readonly isForCopies: boolean;
 };
 
 export type SshService = {
@@ -100,10 +102,7 @@ export function createSshService(input: SshServiceInput): SshService {
   return {
     expectDoor: begin,
     setDoors: (wanted) => {
-      doors = wanted.map(({ instanceId, containerId, namespacePath, port, authorizedKeys }) => {
-        const hostKey = hostKeyOf(instanceId).privatePem;
-        return { instanceId, containerId, namespacePath, port, authorizedKeys, hostKey };
-      });
+      doors = wanted.map((door) => ({ ...door, hostKey: hostKeyOf(door.instanceId).privatePem }));
       const ids = new Set(doors.map(({ instanceId }) => instanceId));
       for (const instanceId of hostKeys.keys()) if (!ids.has(instanceId)) hostKeys.delete(instanceId);
       if (isWanted) send({ kind: "doors", doors });

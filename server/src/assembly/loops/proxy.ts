@@ -19,12 +19,11 @@ export function proxyLoop({ database, proxy }: { readonly database: Database; re
 
 /**
  * Targets by proxy port. With Jupyter the first port of a pair leads to Jupyter and the second to SSH; without, the
- * first to SSH.
+ * first to SSH. In the mode `args`, where an instance has a pair once somebody asked for a copy, SSH lets in copies alone.
  */
 function targetsOf(instances: readonly ProxiedInstance[]): ReadonlyMap<number, ProxyTarget> {
   const targets = new Map<number, ProxyTarget>();
   for (const { port, instanceId, machineId, mode } of instances) {
-    if (mode === "args") continue;
     const isJupyter = mode === "jupyter";
     if (isJupyter) targets.set(port, { instanceId, machineId, service: "jupyter" });
     targets.set(isJupyter ? port + 1 : port, { instanceId, machineId, service: "ssh" });

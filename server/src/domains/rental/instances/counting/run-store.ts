@@ -9,7 +9,10 @@ import type { StartEvidence } from "../evidence/start-evidence.ts";
 /** One run of an instance: what happens under one generation. */
 export type RunKey = { readonly instanceId: InstanceId; readonly generation: number };
 
-/** Inserts runs that begin now. A run with a door, so in any mode but `args` in a real container, needs evidence of its start. */
+/**
+ * Inserts runs that begin now. A run in a real container, in any mode but `args`, needs evidence of its start: agents of
+ * all versions open a door there.
+ */
 export async function insertRuns(tx: Tx, runs: readonly RunKey[]): Promise<void> {
   if (runs.length === 0) return;
   await sql`

@@ -132,6 +132,7 @@ function toDesired(instance: OpenedInstance, surroundings: Surroundings): Desire
   const jupyterToken = jupyterTokenOf(launch.env, instanceKey);
   const command = commandOf(launch, jupyterToken);
   const platform = platformEnv(instance, instanceKey, command, publicKeys);
+  const access = { authorized_keys: [...publicKeys] };
   const env = mergeEnv(defaultEnv(jupyterToken, command), secrets, launch.env, platform);
   return {
     instance_id: instance.id,
@@ -147,7 +148,7 @@ function toDesired(instance: OpenedInstance, surroundings: Surroundings): Desire
     ports: [...launch.ports],
     hostname: launch.hostname,
     user: launch.user,
-    ssh: launch.command.mode === "shell" ? { authorized_keys: [...publicKeys] } : null,
+    ...(launch.command.mode === "shell" ? { ssh: access } : { ssh: null, copies: access }),
     gpu_uuids: [...gpuUuids],
     cpu_millis: Math.round(machine.facts.cpu_cores * share * 1000),
     memory_bytes: Math.round(machine.facts.memory_bytes * share),

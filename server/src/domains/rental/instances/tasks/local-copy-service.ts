@@ -4,10 +4,18 @@ import type { Tx } from "../../../../db/transaction.ts";
 import { nameOf, requestResult, type TaskMeans } from "../../tasks/index.ts";
 import { listMounts } from "../../../supply/volumes/for-instances.ts";
 import { requireVolume, type CopyWish } from "./copy-service.ts";
+import { listProxyPorts, takeProxyPorts } from "../access/proxy-port-store.ts";
 import { readPath, readPlaceId, type PlaceId } from "./rules/copy-place.ts";
-import { copyDoorOf, describeDoor, isLocal, requireLocalPath, type CopyDoor } from "./rules/local-copy.ts";
+import {
+  copyDoorOf,
+  describeDoor,
+  isLocal,
+  lacksProxyPorts,
+  requireLocalPath,
+  type CopyDoor,
+} from "./rules/local-copy.ts";
 import { requireOnHost } from "./task-service.ts";
-import { showInstances, type Viewpoint } from "../service.ts";
+import { lockInstanceOf, showInstances, type Viewpoint } from "../service.ts";
 import { listInstancesOf } from "../store.ts";
 import { noSuchInstance } from "../lifecycle/transitions.ts";
 
@@ -41,10 +49,26 @@ export async function openLocalCopy(
     throw invalid(field, `Invalid ${field}. A volume has no way to your own computer of its own. Use ${instead}.`);
   }
   const { id } = await requireOnHost(tx, { userId, instanceId: place.id }, noSuchInstance);
-  const [record] = await showInstances(tx.db, [{ userId, instanceId: id }], { ...view, now: tx.now });
-  if (record === undefined) throw noSuchInstance(id);
-  const door = copyDoorOf(record, path);
+  const look = async () => {
+    const [record] = await showInstances(tx.db, [{ userId, instanceId: id }], { ...view, now: tx.now });
+    if (record === undefined) throw noSuchInstance(id);
+    return record;
+  };
+  const record = await look();
+  const needsPorts = lacksProxyPorts(record);
+  if (needsPorts) await takePortsForCopies(tx, { userId, instanceId: id });
+  const door = copyDoorOf(needsPorts ? await look() : record, path);
   return { ...door, isSource: isToLocal, msg: describeDoor(door, isToLocal) };
+}
+
+/** Takes proxy ports, unless another copy of this moment was first. The proxy hears of them at the commit. */
+async function takePortsForCopies(
+  tx: Tx,
+  request: { readonly userId: UserId; readonly instanceId: number },
+): Promise<void> {
+  const instance = await lockInstanceOf(tx, request);
+  if (instance === undefined || (await listProxyPorts(tx.db, [instance.id])).has(instance.id)) return;
+  await takeProxyPorts(tx, [instance.id]);
 }
 
 /** The source of a copy whose size is asked for. */

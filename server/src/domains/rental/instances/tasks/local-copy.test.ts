@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { connect } from "node:net";
 import { test, type TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
 import type { FakeHost } from "../../../../../../test/support/hosts/fake-host.ts";
 import { inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { freePorts } from "../../../../../../test/support/network/free-port.ts";
 import { rent, rentAndRun, setState, show } from "../../../../../../test/support/rentals.ts";
+import { until } from "../../../../../../test/support/until.ts";
 import { prepareProxyPorts } from "../for-assembly.ts";
 
 const HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAbCdEfGhIjKlMnOpQrStUvWxYz0123456789abcdefg";
@@ -23,7 +25,7 @@ async function aMarket(t: TestContext) {
   const world = await testApp(t);
   const first = await freePorts(2 * PAIRS);
   await inTransaction(world.env.database, (tx) => prepareProxyPorts(tx, { first, last: first + 2 * PAIRS - 1 }));
-  const host = await world.host({ gpus: 4 });
+  const host = await world.host({ gpus: 2 * PAIRS });
   await host.disconnect();
   await host.connect(DOCKER);
   await world.settled();
@@ -32,7 +34,13 @@ async function aMarket(t: TestContext) {
 
 /** Reports what the host is to do, with these ports of every container that runs. */
 const report = (host: FakeHost, ports: Readonly<Record<string, number>>) =>
-  host.report(host.obedience().map((one) => ({ ...one, ports, ssh_host_key: HOST_KEY })));
+  host.report(
+    host.obedience().map((one) => {
+      // As agents of earlier versions, it knows of no copies where the image has its own access.
+      const ssh_host_key = host.order(one.instance_id)?.ssh ? HOST_KEY : null;
+      return { ...one, ports, ssh_host_key };
+    }),
+  );
 
 /** A volume of the user on the host's own disk. */
 async function aVolume(world: TestApp, user: TestCaller, host: FakeHost): Promise<number> {
@@ -89,6 +97,40 @@ test("a copy with the own computer names the proxy's SSH port where the instance
     assert.deepEqual([body.dst_addr, body.dst_port], [ssh_host, ssh_port + offset], text);
   }
 });
+
+test("a copy with an instance that runs its image's own entrypoint gets a port of the proxy, and none before", async (t) => {
+  const { world, host, user } = await aMarket(t);
+  const id = await rentAndRun(world, user, host, { runtype: "args", env: "-p 22:22" });
+  assert.deepEqual([host.order(id)?.ssh, host.order(id)?.copies], [null, { authorized_keys: [] }]);
+  await host.report(host.obedience().map((one) => ({ ...one, ports: { "22/tcp": 40_122 }, ssh_host_key: HOST_KEY })));
+  const before = await show(world, user, id);
+  assert.deepEqual([before.ssh_idx, before.ssh_port], ["0", 40_122], "port 22 is that of the image");
+  const ask = () => put(world, user, { src_path: "a", dst_id: id, dst_path: "/a" });
+  const answers = await Promise.all([ask(), ask(), ask()]);
+  const { ssh_host, ssh_port, ssh_idx } = await show(world, user, id);
+  assert.equal(ssh_idx, "1");
+  for (const { status, body, text } of [...answers, await ask()]) {
+    assert.deepEqual([status, body.dst_addr, body.dst_port], [200, ssh_host, ssh_port], text);
+    assert.equal(body.ssh_host_key, HOST_KEY);
+  }
+  await until("the proxy to listen", () => listens(ssh_port));
+  for (let count = 1; count < PAIRS; count += 1) await rentAndRun(world, user, host, { runtype: "ssh" });
+  const last = await rentAndRun(world, user, host, { runtype: "args" });
+  await host.report(host.obedience().map((one) => ({ ...one, ssh_host_key: HOST_KEY })));
+  const full = await put(world, user, { src_path: "a", dst_id: last, dst_path: "/a" });
+  assert.deepEqual([full.status, full.body.error], [409, "no_ssh_access"]);
+  assert.match(full.body.msg, /no proxy port left/);
+});
+
+/** True when a server accepts connections at this port. */
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port });
+    socket.once("connect", () => resolve(true));
+    socket.once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}
 
 test("a copy with the own computer is refused with the reason where rsync has no way in", async (t) => {
   const { world, host, user } = await aMarket(t);

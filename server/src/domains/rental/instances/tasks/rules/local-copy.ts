@@ -11,6 +11,8 @@ export type Entrance = {
   readonly ports: Readonly<Record<string, readonly { readonly HostPort: string }[]>>;
   readonly ssh_host: string;
   readonly ssh_port: number;
+  /** `1` when `ssh_port` is one of the proxy. */
+  readonly ssh_idx: string;
   readonly ssh_host_key: string | null;
 };
 
@@ -37,33 +39,50 @@ export function requireLocalPath(value: unknown, field: "src_path" | "dst_path")
   if (typeof value !== "string" || value === "") throw invalid(field, `Invalid ${field}. It is missing.`);
 }
 
+/** True for an instance that runs its image's own entrypoint, and gets proxy ports for copies alone. */
+export function lacksProxyPorts(entrance: Entrance): boolean {
+  return reasonToRefuse(entrance) === undefined && hasOwnEntrypoint(entrance) && entrance.ssh_idx === "0";
+}
+
 /**
  * The instance's own port 22 when its host maps one, else the proxy's, where Jupyter has the first port of a pair and
- * SSH the second. An instance without either is refused with the reason.
+ * SSH the second. With the image's own entrypoint port 22 is the image's, so only the proxy's counts. An instance
+ * without either is refused with the reason.
  */
 export function copyDoorOf(entrance: Entrance, path: string): CopyDoor {
-  const { id, ssh_host, ssh_port, ssh_host_key, image_runtype } = entrance;
-  refuseClosed(entrance);
+  const { id, ssh_host, ssh_port, ssh_idx, ssh_host_key, image_runtype } = entrance;
+  const refusal = reasonToRefuse(entrance);
+  if (refusal !== undefined) throw refusal;
   const common = { rsync_user: COPY_USER, rsync_path: `${id}${path}`, ssh_host_key };
-  const direct = Number(entrance.ports["22/tcp"]?.[0]?.HostPort ?? 0);
+  const isProxied = hasOwnEntrypoint(entrance);
+  const direct = isProxied ? 0 : Number(entrance.ports["22/tcp"]?.[0]?.HostPort ?? 0);
   const address = entrance.public_ipaddr.trim();
   if (direct > 0 && ADDRESS.test(address)) return { addr: address, port: direct, ...common };
+  if (isProxied && ssh_idx === "0") {
+    throw noAccess(`Instance ${id} runs the entrypoint of its image, and the server has no proxy port left for it.`);
+  }
   if (ssh_port === 0 || !ADDRESS.test(ssh_host)) {
     throw noAccess(`Instance ${id} has no SSH address now: try again in a moment.`);
   }
   return { addr: ssh_host, port: ssh_port + (image_runtype.includes("jupyter") ? 1 : 0), ...common };
 }
 
-function refuseClosed({ id, is_simulated, image_runtype, actual_status }: Entrance): void {
-  if (is_simulated) throw noAccess(`Instance ${id} is on a simulated host: it has no files.`);
-  if (!/\b(ssh|jupyter)/.test(image_runtype)) {
-    throw noAccess(
-      `Instance ${id} runs the entrypoint of its image, without the platform's SSH server. Copy its files to an instance with the runtype ssh, and from there.`,
-    );
+function hasOwnEntrypoint({ image_runtype }: Entrance): boolean {
+  return !/\b(ssh|jupyter)/.test(image_runtype);
+}
+
+function reasonToRefuse(entrance: Entrance): AppError | undefined {
+  const { id, is_simulated, actual_status, ssh_host_key } = entrance;
+  if (is_simulated) return noAccess(`Instance ${id} is on a simulated host: it has no files.`);
+  if (actual_status !== "running") {
+    const message = `Instance ${id} is not running: start it to copy from or to your own computer.`;
+    return conflict("not_running", message);
   }
-  if (actual_status === "running") return;
-  const message = `Instance ${id} is not running: start it to copy from or to your own computer.`;
-  throw conflict("not_running", message);
+  // Agents that serve such copies report a host key for them.
+  if (!hasOwnEntrypoint(entrance) || ssh_host_key !== null) return undefined;
+  return noAccess(
+    `Instance ${id} runs the entrypoint of its image, and its host's agent is older than copies with those. Copy its files to an instance with the runtype ssh, and from there.`,
+  );
 }
 
 function noAccess(message: string): AppError {
