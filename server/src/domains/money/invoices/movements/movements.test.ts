@@ -3,23 +3,13 @@ import { after, test } from "node:test";
 import { postCharges } from "../../../../../../test/support/money/charge-lines.ts";
 import { aCaller, aKey, inTransaction, type TestCaller } from "../../../../../../test/support/fixtures.ts";
 import { grantOf, transferOf } from "../../../../../../test/support/money/ledger.ts";
+import { aPast, postMovements } from "../../../../../../test/support/money/movements.ts";
 import { testDatabase } from "../../../../../../test/support/database/postgres.ts";
 import { serveRoutes } from "../../../../../../test/support/network/serve.ts";
 import { systemClock, type Clock } from "../../../../base/clock.ts";
-import { asId, type InstanceId } from "../../../../base/ids.ts";
-import { NANOS_PER_DOLLAR, parseDollars } from "../../../../base/money.ts";
-import { withTransaction } from "../../../../db/transaction.ts";
-import {
-  createTransferPoster,
-  creditOf,
-  depositOf,
-  earningsOf,
-  FEES,
-  postTransfers,
-  type TransferRequest,
-} from "../../ledger/index.ts";
-import { PAYOUTS, STRIPE } from "../../ledger/for-payments.ts";
-import { chargeDayLoop } from "../../charging/for-assembly.ts";
+import { NANOS_PER_DOLLAR } from "../../../../base/money.ts";
+import { createTransferPoster, creditOf, earningsOf, FEES } from "../../ledger/index.ts";
+import { PAYOUTS } from "../../ledger/for-payments.ts";
 import { invoiceRoutes } from "../index.ts";
 
 const { database, pool } = await testDatabase();
@@ -31,33 +21,6 @@ after(close);
 const DOLLAR = NANOS_PER_DOLLAR;
 const seconds = (text: string) => Date.parse(text) / 1000;
 const MARCH = { gte: seconds("2026-03-01T00:00:00Z"), lte: seconds("2026-03-31T00:00:00Z") };
-
-async function post(at: string, requests: readonly TransferRequest[]): Promise<void> {
-  const then: Clock = { ...systemClock, now: () => new Date(at) };
-  const outcomes = await withTransaction(database, then, (tx) => postTransfers(tx, requests));
-  assert.ok(outcomes.every(({ kind }) => kind === "posted"));
-}
-
-/** A user with movements of every kind, and usage in between, which is no movement. */
-async function aPast() {
-  const [user, friend] = [await aCaller(database), await aCaller(database)];
-  const [credit, deposit, earnings] = [creditOf(user.id), depositOf(user.id, asId<InstanceId>(7)), earningsOf(user.id)];
-  await post("2026-03-01T10:00:00Z", [grantOf(user.id, 100n * DOLLAR)]);
-  await post("2026-03-02T10:00:00Z", [transferOf({ debit: STRIPE, credit, amount: 20n * DOLLAR, code: "payment" })]);
-  await post("2026-03-03T10:00:00Z", [transferOf({ debit: credit, credit: creditOf(friend.id), amount: 5n * DOLLAR })]);
-  await post("2026-03-04T10:00:00Z", [
-    transferOf({ debit: credit, credit: deposit, amount: 8n * DOLLAR, code: "prepay", cause: { instance_id: 7 } }),
-  ]);
-  await post("2026-03-05T10:00:00Z", [
-    transferOf({ debit: deposit, credit, amount: 3n * DOLLAR, code: "refund", cause: { instance_id: 7 } }),
-  ]);
-  await postCharges(database, "2026-03-05T11:00:00Z", { payer: friend.id, host: user.id }, [{ amount: 4n * DOLLAR }]);
-  await post("2026-03-06T10:00:00Z", [
-    transferOf({ debit: earnings, credit: FEES, amount: DOLLAR / 2n, code: "fee" }),
-    transferOf({ debit: earnings, credit: PAYOUTS, amount: 3n * DOLLAR, code: "payout" }),
-  ]);
-  return { user, friend };
-}
 
 type Row = {
   readonly type: string;
@@ -89,7 +52,7 @@ async function movementsOf(
 const brief = (rows: readonly Row[]) => rows.map((row) => `${row.type} ${row.metadata.service} ${row.amount}`);
 
 test("every movement is a row, newest first, with the sign of the contract; usage is no movement", async () => {
-  const { user, friend } = await aPast();
+  const { user, friend } = await aPast(database);
   const page = await movementsOf(user);
   assert.deepEqual(brief(page.results), [
     "payout payout 3",
@@ -121,7 +84,7 @@ test("every movement is a row, newest first, with the sign of the contract; usag
 });
 
 test("a missing or impossible range is answered with status 200, as in the contract", async () => {
-  const { user } = await aPast();
+  const { user } = await aPast(database);
   const ranges: readonly unknown[] = [
     undefined,
     {},
@@ -149,7 +112,7 @@ test("a missing or impossible range is answered with status 200, as in the contr
 });
 
 test("both ends are in the range with gte and lte, and out of it with gt and lt", async () => {
-  const { user } = await aPast();
+  const { user } = await aPast(database);
   const [first, second] = [seconds("2026-03-01T10:00:00Z"), seconds("2026-03-02T10:00:00Z")];
   const totalOf = async (when: unknown) => (await movementsOf(user, { filters: { when } })).total;
   assert.equal(await totalOf({ gte: first, lte: second }), 2);
@@ -162,7 +125,7 @@ test("both ends are in the range with gte and lte, and out of it with gt and lt"
 });
 
 test("services narrow the list", async () => {
-  const { user } = await aPast();
+  const { user } = await aPast(database);
   const servicesOf = async (service: unknown) =>
     brief((await movementsOf(user, { filters: { when: MARCH, service } })).results);
   assert.deepEqual(await servicesOf({ eq: "transfer" }), ["transfer transfer -5"]);
@@ -176,7 +139,7 @@ test("services narrow the list", async () => {
 });
 
 test("pages of any size, in any order, have each movement once", async () => {
-  const { user } = await aPast();
+  const { user } = await aPast(database);
   const orders = [
     undefined,
     [{ col: "amount_cents" }],
@@ -227,43 +190,10 @@ test("a malformed value is refused by the name of its field", async () => {
   }
 });
 
-test("raw invoices are a bare array that every column filters, and whose dates and cents are numbers", async () => {
-  const { user } = await aPast();
-  const search = async (query: Readonly<Record<string, unknown>>) => {
-    const parameters = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) parameters.set(name, JSON.stringify(value));
-    const answer = await call("GET", `/api/v0/invoices?${parameters.toString()}`, { as: user });
-    assert.equal(answer.status, 200, answer.text);
-    return answer.body as unknown as readonly Readonly<Record<string, unknown>>[];
-  };
-  const all = await search({});
-  assert.deepEqual(
-    all.map((row) => row["amount_cents"]),
-    [-300, -50, 300, -800, -500, 2000, 10_000],
-  );
-  assert.deepEqual(
-    (await search({ select_filters: { is_credit: { eq: true }, amount_cents: { gt: 300 } } })).map(
-      (row) => row["service"],
-    ),
-    ["stripe_payments", "credit"],
-  );
-  assert.deepEqual(await search({ select_filters: { service: { eq: "payout" } }, select_cols: ["id", "service"] }), [
-    { id: all[0]?.["id"], service: "payout" },
-  ]);
-  assert.equal(
-    (await search({ select_filters: { when: { lte: seconds("2026-03-02T10:00:00Z") } }, limit: 1 })).length,
-    1,
-  );
-  const refused = await call("GET", "/api/v0/invoices?select_filters=%7B%22moon%22%3A%7B%22eq%22%3A1%7D%7D", {
-    as: user,
-  });
-  assert.deepEqual([refused.status, refused.body["field"]], [400, "select_filters.moon"]);
-});
-
 /** A payout of $30 and a fee of $5.005 that were invoiced to a host, with the payout's outcome. */
 async function aPayout(change: { readonly due: string; readonly state?: string; readonly settled?: string }) {
   const [host, renter] = [await aCaller(database), await aCaller(database)];
-  await post("2026-03-01T09:00:00Z", [grantOf(renter.id, 100n * DOLLAR)]);
+  await postMovements(database, "2026-03-01T09:00:00Z", [grantOf(renter.id, 100n * DOLLAR)]);
   await postCharges(database, "2026-03-01T10:00:00Z", { payer: renter.id, host: host.id }, [{ amount: 40n * DOLLAR }]);
   const { state = "pending", settled = null, due } = change;
   const { rows } = await pool.query<{ id: number }>(
@@ -274,7 +204,7 @@ async function aPayout(change: { readonly due: string; readonly state?: string; 
   );
   const cause = { payout_id: rows[0]?.id ?? 0 };
   const debit = earningsOf(host.id);
-  await post("2026-03-06T00:00:00Z", [
+  await postMovements(database, "2026-03-06T00:00:00Z", [
     transferOf({ debit, credit: FEES, amount: 5_005_000_000n, code: "fee", cause }),
     { ...transferOf({ debit, credit: PAYOUTS, amount: 30n * DOLLAR, code: "payout", cause }), description: "Payout 7" },
   ]);
@@ -325,7 +255,7 @@ test("a payout ends when it was paid or failed, and is late after its due date",
 });
 
 test("users with the permission for billing read movements", async () => {
-  const { user } = await aPast();
+  const { user } = await aPast(database);
   const narrow = await inTransaction(database, (tx) => aKey(tx, user, { permissions: { api: { user_read: {} } } }));
   for (const path of [
     "/api/v1/invoices/",
@@ -341,7 +271,7 @@ test("users with the permission for billing read movements", async () => {
 test("a table of movements has both directions, and no text in it is a formula", async () => {
   const user = await aCaller(database);
   const grant = { ...grantOf(user.id, 5n * DOLLAR), description: '=HYPERLINK("http://example.com"),\n"x"' };
-  await post("2026-03-01T10:00:00Z", [grant]);
+  await postMovements(database, "2026-03-01T10:00:00Z", [grant]);
   const read = (query: string) => call("GET", `/api/v0/invoices/export/?${query}`, { as: user });
   const { status, text, headers } = await read("from=2026-03-01&to=03/01/2026");
   assert.equal(status, 200);
@@ -375,61 +305,15 @@ test("contracts are found by their label, among the user's own", async () => {
 });
 
 test("a transfer has the sign that each side sees, three decimals for people, and every digit beside", async () => {
-  const { user, friend } = await aPast();
+  const { user, friend } = await aPast(database);
   const amount = 1_234_567_891n;
-  await post("2026-03-08T10:00:00Z", [transferOf({ debit: creditOf(user.id), credit: creditOf(friend.id), amount })]);
+  await postMovements(database, "2026-03-08T10:00:00Z", [
+    transferOf({ debit: creditOf(user.id), credit: creditOf(friend.id), amount }),
+  ]);
   const newest = async (as: TestCaller) => {
     const [row] = (await movementsOf(as)).results as readonly (Row & { readonly amount_exact: string })[];
     return [row?.type, row?.amount, row?.amount_exact];
   };
   assert.deepEqual(await newest(user), ["transfer", -1.235, "-1.234567891"]);
   assert.deepEqual(await newest(friend), ["transfer", 1.235, "1.234567891"]);
-});
-
-test("raw invoices have the credit before and after each movement of it, with the usage in between", async () => {
-  const { user, friend } = await aPast();
-  const charge = (at: string, amount: bigint) =>
-    postCharges(database, at, { payer: user.id, host: friend.id }, [{ amount, instance: 77 }]);
-  await charge("2026-03-03T11:00:00Z", 1_000_000_001n);
-  await charge("2026-03-07T09:00:00Z", 2_000_000_003n);
-  const amount = 1_234_567_891n;
-  await post("2026-03-07T10:00:00Z", [transferOf({ debit: creditOf(user.id), credit: creditOf(friend.id), amount })]);
-  await charge("2026-03-07T11:00:00Z", 7n);
-  const seen = async () => {
-    const { body } = await call("GET", '/api/v0/invoices/?order_by=[["id","asc"]]', { as: user });
-    const rows = body as unknown as readonly Readonly<
-      Record<"service" | "balance_before" | "balance_after", unknown>
-    >[];
-    return rows.map((row) => [row.service, row.balance_before, row.balance_after]);
-  };
-  const expected = [
-    ["credit", 0, 100],
-    ["stripe_payments", 100, 120],
-    ["transfer", 120, 115],
-    ["instance_prepay", 113.999999999, 105.999999999],
-    ["refund", 105.999999999, 108.999999999],
-    ["fee", null, null],
-    ["payout", null, null],
-    ["transfer", 106.999999996, 105.765432105],
-  ];
-  assert.deepEqual(await seen(), expected);
-  const { rows: replayed } = await pool.query<{ balance: bigint }>(
-    `select balance::bigint from (
-       select t.id, t.code, sum(case when t.credit_account_id = a.id then t.amount_nanos else -t.amount_nanos end)
-         over (order by t.created_at, t.id) as balance, t.created_at
-       from ledger_accounts a join ledger_transfers t on a.id in (t.debit_account_id, t.credit_account_id)
-       where a.user_id = $1 and a.kind = 'credit'
-     ) as moved where code not like 'usage_%' order by id`,
-    [user.id],
-  );
-  const shown = expected.flatMap(([, , balance]) => (typeof balance === "number" ? [parseDollars(balance)] : []));
-  assert.deepEqual(
-    shown,
-    replayed.map(({ balance }) => balance),
-    "as the ledger says when it is replayed",
-  );
-  await pool.query("truncate charge_days");
-  await pool.query("update charge_days_clock set counted_until_at = null");
-  for (let run = 0; run < 10; run += 1) await chargeDayLoop({ database, clock }).run();
-  assert.deepEqual(await seen(), expected, "from the sums of days as well");
 });
