@@ -74,6 +74,8 @@ const RAW_COLUMNS: Columns<RawInvoice> = {
   is_check: { type: "boolean", get: (row) => row.is_check },
 };
 
+const BALANCES: ReadonlySet<string> = new Set(["balance_before", "balance_after"]);
+
 /** The newest movements that a search covers, so that searching in memory ends. */
 const SEARCHED_MAX = 10_000;
 const LIMIT_DEFAULT = 1_000;
@@ -96,15 +98,28 @@ export async function searchInvoices(db: Reader, now: Date, userId: UserId, quer
   const page = { order: "when", isDescending: true, after: undefined, limit: SEARCHED_MAX } as const;
   const { movements } = await listMovements(db, userId, { from: BEGINNING, until: END, sides: ALL_SIDES, ...page });
   const payoutOf = await findPayouts(db, userId, movements);
-  const balanceOf = await readBalancesAfter(db, userId, { movements, now });
+  // Balances sum up the whole account after a movement: those of the answer, unless they choose among all.
+  const choosesByBalance = [...filters, ...order].some(({ column }) => BALANCES.has(column));
+  const showsBalance = columns === undefined || [...BALANCES].some((name) => columns.has(name));
+  const readBalances = (of: readonly Movement[]) => readBalancesAfter(db, userId, { movements: of, now });
+  const view = (movement: Movement, balanceOf: BalanceOf) =>
+    viewRawInvoice(movement, { userId, payout: payoutOf(movement), balanceAfter: balanceOf(movement), now });
+
+  const known = await readBalances(choosesByBalance ? movements : []);
+  const matches = compileFilter(filters, RAW_COLUMNS);
   const found = movements
-    .map((movement) =>
-      viewRawInvoice(movement, { userId, payout: payoutOf(movement), balanceAfter: balanceOf(movement), now }),
-    )
-    .filter(compileFilter(filters, RAW_COLUMNS));
-  const sorted = order.length === 0 ? found : found.toSorted(compileSort(order, RAW_COLUMNS));
-  return sorted.slice(0, limit).map((row) => (columns === undefined ? row : pick(row, columns)));
+    .map((movement) => ({ movement, row: view(movement, known) }))
+    .filter(({ row }) => matches(row));
+  const compare = compileSort(order, RAW_COLUMNS);
+  const sorted = order.length === 0 ? found : found.toSorted((left, right) => compare(left.row, right.row));
+  const answered = sorted.slice(0, limit).map(({ movement }) => movement);
+  const balanceOf = choosesByBalance ? known : await readBalances(showsBalance ? answered : []);
+  return answered
+    .map((movement) => view(movement, balanceOf))
+    .map((row) => (columns === undefined ? row : pick(row, columns)));
 }
+
+type BalanceOf = (movement: Movement) => bigint | undefined;
 
 /**
  * The user's credit after each movement of it; undefined for movements of earnings and deposits. Computed back from the
@@ -114,7 +129,7 @@ async function readBalancesAfter(
   db: Reader,
   userId: UserId,
   { movements, now }: { readonly movements: readonly Movement[]; readonly now: Date },
-): Promise<(movement: Movement) => bigint | undefined> {
+): Promise<BalanceOf> {
   const own = movements.filter(({ accountKind }) => accountKind === "credit");
   if (own.length === 0) return () => undefined;
   const places = own.map(({ transferId, createdAt }) => ({ transferId, at: createdAt }));

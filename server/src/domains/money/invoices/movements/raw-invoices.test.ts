@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { countedDatabase } from "../../../../../../test/support/database/counted-database.ts";
 import { postCharges } from "../../../../../../test/support/money/charge-lines.ts";
 import { transferOf } from "../../../../../../test/support/money/ledger.ts";
 import { aPast, postMovements } from "../../../../../../test/support/money/movements.ts";
@@ -10,6 +11,7 @@ import { parseDollars } from "../../../../base/money.ts";
 import { chargeDayLoop } from "../../charging/for-assembly.ts";
 import { creditOf } from "../../ledger/index.ts";
 import { movementRoutes } from "./movement-routes.ts";
+import { searchInvoices } from "./movement-service.ts";
 
 const { database, pool } = await testDatabase();
 const clock: Clock = { ...systemClock, now: () => new Date("2026-03-10T12:00:00Z") };
@@ -49,6 +51,57 @@ test("raw invoices are a bare array that every column filters, and whose dates a
     as: user,
   });
   assert.deepEqual([refused.status, refused.body["field"]], [400, "select_filters.moon"]);
+});
+
+type Balanced = Readonly<Record<"id" | "service" | "balance_before" | "balance_after", unknown>>;
+
+test("any slice of raw invoices has the balances of the whole list, and balances filter and order it", async () => {
+  const { user, friend } = await aPast(database);
+  await postCharges(database, "2026-03-03T11:00:00Z", { payer: user.id, host: friend.id }, [
+    { amount: 1_000_000_001n, instance: 77 },
+  ]);
+  const search = async (query: string) => {
+    const answer = await call("GET", `/api/v0/invoices/?${query}`, { as: user });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body as unknown as readonly Balanced[];
+  };
+  for (const order of ['order_by=[["id","asc"]]', 'order_by=[["amount_cents","asc"]]', ""]) {
+    const whole = await search(order);
+    assert.equal(whole.length, 7);
+    for (const limit of [1, 2, 5]) {
+      assert.deepEqual(await search(`${order}&limit=${limit}`), whole.slice(0, limit), `${order} ${limit}`);
+    }
+  }
+  const highest = await search('order_by=[["balance_after","desc"]]&limit=2');
+  assert.deepEqual(
+    highest.map((row) => row.balance_after),
+    [120, 115],
+  );
+  const below = `select_filters=${encodeURIComponent(JSON.stringify({ balance_before: { lt: 114 } }))}`;
+  assert.deepEqual(
+    (await search(`${below}&limit=2`)).map((row) => [row.service, row.balance_before]),
+    [
+      ["refund", 105.999999999],
+      ["instance_prepay", 113.999999999],
+    ],
+  );
+  assert.deepEqual(await search('order_by=[["id","asc"]]&limit=1&select_cols=["balance_after"]'), [
+    { balance_after: 100 },
+  ]);
+});
+
+test("balances are computed for the answered raw invoices alone", async () => {
+  const { user } = await aPast(database);
+  const statementsOf = async (query: Parameters<typeof searchInvoices>[3]) => {
+    const { database: watched, count } = countedDatabase(database);
+    await searchInvoices(watched.kysely, clock.now(), user.id, query);
+    return count();
+  };
+  // The newest movements are of earnings, which have no balance of the credit.
+  const withoutBalance = await statementsOf({ limit: 2 });
+  assert.equal(await statementsOf({ limit: 3 }), withoutBalance + 2);
+  assert.equal(await statementsOf({ select_cols: '["id","service"]' }), withoutBalance);
+  assert.equal(await statementsOf({ limit: 2, select_filters: '{"balance_after":{"eq":null}}' }), withoutBalance + 2);
 });
 
 test("raw invoices have the credit before and after each movement of it, with the usage in between", async () => {
