@@ -1379,6 +1379,8 @@ export type EndpointMetricsRequest = {
   readonly endpoint_id?: number;
   readonly start?: number;
   readonly end?: number;
+  readonly start_date?: number;
+  readonly end_date?: number;
   readonly step?: number;
 };
 
@@ -1387,7 +1389,8 @@ export type EndpointMetricsResponse = {
   readonly start: number;
   readonly end: number;
   readonly step: number;
-  readonly results: readonly EndpointTraffic[];
+  readonly results: Readonly<Record<string, readonly MetricsPoint[]>>;
+  readonly rows: readonly EndpointTraffic[];
 };
 
 export type EndpointSettings = {
@@ -1467,6 +1470,8 @@ export type EndpointSpendResponse = {
   readonly end: number;
   readonly total: string;
   readonly results: readonly EndpointSpend[];
+  readonly endpoints: readonly HourlySpend[];
+  readonly data_timestamp: number;
 };
 
 export type EndpointTraffic = {
@@ -1684,6 +1689,11 @@ export type HostTokenCreateResponse = {
 export type HostTokenListResponse = {
   readonly success: true;
   readonly tokens: readonly JoinToken[];
+};
+
+export type HourlySpend = {
+  readonly id: number;
+  readonly hourly_spend: number;
 };
 
 export type Instance = {
@@ -2728,6 +2738,11 @@ export type MetricsGpuPricesResponse = {
   readonly success: true;
   readonly sampled_at: number | null;
   readonly gpus: readonly GpuPrices[];
+};
+
+export type MetricsPoint = {
+  readonly timestamp: number;
+  readonly value: string;
 };
 
 export type MoneyMovement = {
@@ -4661,6 +4676,8 @@ export type WorkergroupSpendResponse = {
   readonly end: number;
   readonly total: string;
   readonly results: readonly WorkerGroupSpend[];
+  readonly workergroups: readonly HourlySpend[];
+  readonly data_timestamp: number;
 };
 
 export type WorkergroupUpdateWorkersRequest = {

@@ -15,6 +15,7 @@ export { WorkerReports } from "./workers/reports-service.ts";
 export { updateTeller } from "./workers/worker-call.ts";
 export { AGREEMENT_CHANNEL, ENDPOINTS_CHANNEL, FINISHED_CHANNEL } from "./endpoints/store.ts";
 export { listWorkplaces, type Workplace } from "./endpoints/store.ts";
+export { listOwnWorkers, type OwnWorkers } from "./workers/own-store.ts";
 export { hasEndpointGroup } from "./endpoints/store.ts";
 export { openAiRoutes } from "./routing/openai-routes.ts";
 export { metricsRoutes } from "./endpoints/metrics-routes.ts";

@@ -1,6 +1,5 @@
 // Exports that only charging uses.
 export { listInstanceIdsOfScope } from "./cap-scope-store.ts";
-export { listScopeCosts, type ScopeCost } from "./rate-store.ts";
 export type { StartEvidence } from "./evidence/start-evidence.ts";
 export type { RunKey } from "./counting/run-store.ts";
 export { periodsOf, segmentsOf, type Counter, type Terms, type TermsHistory } from "./rules/terms-history.ts";

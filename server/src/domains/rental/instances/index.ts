@@ -2,7 +2,7 @@ export { createInstances } from "./orders/create.ts";
 export type { CreateOrder } from "./orders/create-order.ts";
 export { scopesOf } from "./cap-scopes.ts";
 export { loadDesired } from "./lifecycle/desired.ts";
-export { listInstanceCosts, NO_COST } from "./rate-store.ts";
+export { listInstanceCosts, listScopeCosts, NO_COST, type ScopeCost } from "./rate-store.ts";
 export { OrderDesk, type Wish } from "./orders/order-desk.ts";
 export { listInstanceNames, type InstanceName } from "./rentals/name-store.ts";
 export { countableMs } from "./evidence/start-evidence.ts";

@@ -42,14 +42,25 @@ test("traffic is shown by period, per endpoint, and of the caller's endpoints on
     app.call({ method: "POST", url: "/api/v0/serverless/metrics/", secret, body });
   const { status, body } = await ask({});
   assert.equal(status, 200);
-  assert.deepEqual(body.results, [
+  assert.deepEqual(body.rows, [
     { endpoint_id: one, at: START, requests: 6, load: 2, waited: 2, wait_mean: 1.5, wait_max: 2.5 },
     { endpoint_id: one, at: START + 60, requests: 1, load: 0.1, waited: 0, wait_mean: 0, wait_max: 0 },
     { endpoint_id: two, at: START, requests: 1, load: 0.2, waited: 1, wait_mean: 0.5, wait_max: 0.5 },
   ]);
+  const pointsOf = (values: readonly number[]) =>
+    values.map((value, index) => ({ timestamp: START + 60 * index, value: String(value) }));
+  assert.deepEqual(body.results, {
+    requests: pointsOf([7, 1]),
+    load: pointsOf([2.2, 0.1]),
+    waited: pointsOf([3, 0]),
+    wait_mean: pointsOf([3.5 / 3, 0]),
+    wait_max: pointsOf([2.5, 0]),
+  });
+  const dates = await ask({ endpoint_id: two, start_date: START, end_date: START + 60 });
+  assert.deepEqual([dates.body.start, dates.body.end, dates.body.results.requests], [START, START + 60, pointsOf([1])]);
   const narrow = await ask({ endpoint_id: two, start: START, end: START + 6, step: 1 });
   assert.deepEqual(
-    narrow.body.results.map((row: { readonly at: number }) => row.at),
+    narrow.body.rows.map((row: { readonly at: number }) => row.at),
     [START + 5],
   );
   assert.equal((await ask({ endpoint_id: foreign })).status, 404);

@@ -1,9 +1,10 @@
+import type { Static } from "typebox";
 import { epochSeconds } from "../../../base/clock.ts";
 import { invalid } from "../../../base/errors.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader } from "../../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
-import { MetricsBody, MetricsResponse, type MetricsRow } from "./metrics-schema.ts";
+import { MetricsBody, MetricsResponse, type MetricsPoint, type MetricsRow } from "./metrics-schema.ts";
 import { listTraffic, type Traffic } from "./metrics-store.ts";
 import { requireEndpoint } from "./require-own.ts";
 import { listEndpointGroups } from "./store.ts";
@@ -35,7 +36,8 @@ export function metricsRoutes({ app, database, clock }: HttpScope): void {
         start: epochSeconds(span.from),
         end: epochSeconds(span.until),
         step: stepS,
-        results: traffic.map((one) => metricsRow(one, stepS)),
+        results: byMetric(traffic, stepS),
+        rows: traffic.map((one) => metricsRow(one, stepS)),
       };
     },
   );
@@ -46,10 +48,8 @@ async function endpointsOf(db: Reader, userId: UserId, id: number | undefined) {
   return (await listEndpointGroups(db, userId)).map((group) => group.id);
 }
 
-function readSpan(
-  { start, end }: { readonly start?: number; readonly end?: number },
-  { now, stepS }: { readonly now: Date; readonly stepS: number },
-) {
+function readSpan(body: Static<typeof MetricsBody>, { now, stepS }: { readonly now: Date; readonly stepS: number }) {
+  const { start = body.start_date, end = body.end_date } = body;
   const untilMs = end === undefined ? now.getTime() : readMs("end", end);
   const fromMs = start === undefined ? untilMs - SPAN_DEFAULT_MS : readMs("start", start);
   if (fromMs >= untilMs) throw invalid("start", "start must be before end");
@@ -64,10 +64,38 @@ function readMs(field: string, seconds: number): number {
   return Math.round(seconds * 1000);
 }
 
-function metricsRow(traffic: Traffic, stepS: number): MetricsRow {
-  const { endpointId, at, requestCount, load, waitedCount, waitMs, waitMsMax } = traffic;
+/** Series by the name of their metric, over all endpoints: sums, but for the mean and the longest wait. */
+function byMetric(traffic: readonly Traffic[], stepS: number): Record<string, MetricsPoint[]> {
+  const periods = [...Map.groupBy(traffic, ({ at }) => at.getTime()).values()]
+    .map(addUp)
+    .toSorted((a, b) => a.at.getTime() - b.at.getTime());
+  const rows = periods.map((period) => measures(period, stepS));
+  const names = ["requests", "load", "waited", "wait_mean", "wait_max"] as const;
+  return Object.fromEntries(
+    names.map((name) => [name, rows.map((row) => ({ timestamp: row.at, value: String(row[name]) }))]),
+  );
+}
+
+/** The traffic of several endpoints in one period. */
+function addUp(own: readonly Traffic[]): Omit<Traffic, "endpointId"> {
+  const sum = (of: (one: Traffic) => number) => own.reduce((total, one) => total + of(one), 0);
   return {
-    endpoint_id: endpointId,
+    at: own[0]?.at ?? new Date(0),
+    requestCount: sum((one) => one.requestCount),
+    load: sum((one) => one.load),
+    waitedCount: sum((one) => one.waitedCount),
+    waitMs: sum((one) => one.waitMs),
+    waitMsMax: Math.max(...own.map((one) => one.waitMsMax)),
+  };
+}
+
+function metricsRow(traffic: Traffic, stepS: number): MetricsRow {
+  return { endpoint_id: traffic.endpointId, ...measures(traffic, stepS) };
+}
+
+function measures(traffic: Omit<Traffic, "endpointId">, stepS: number): Omit<MetricsRow, "endpoint_id"> {
+  const { at, requestCount, load, waitedCount, waitMs, waitMsMax } = traffic;
+  return {
     at: epochSeconds(at),
     requests: requestCount,
     load: load / stepS,

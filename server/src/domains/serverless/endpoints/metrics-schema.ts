@@ -11,6 +11,8 @@ export const MetricsBody = Type.Object({
     }),
   ),
   end: Type.Optional(Type.Number()),
+  start_date: Type.Optional(Type.Number({ description: "Another name of `start`, which wins" })),
+  end_date: Type.Optional(Type.Number({ description: "Another name of `end`, which wins" })),
   step: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 86_400, default: 60, description: "Seconds that each row covers" }),
   ),
@@ -28,10 +30,18 @@ export const MetricsRow = model("EndpointTraffic", {
 });
 export type MetricsRow = Static<typeof MetricsRow>;
 
+/** The value of one metric in one period, over all endpoints of the answer. */
+export const MetricsPoint = model("MetricsPoint", {
+  timestamp: Type.Number({ description: "Beginning of the period, in seconds since the epoch" }),
+  value: Type.String({ description: "Value of the metric, a number as text" }),
+});
+export type MetricsPoint = Static<typeof MetricsPoint>;
+
 export const MetricsResponse = Type.Object({
   success: Type.Literal(true),
   start: Type.Number(),
   end: Type.Number(),
   step: Type.Integer(),
-  results: Type.Array(MetricsRow),
+  results: Type.Record(Type.String(), Type.Array(MetricsPoint)),
+  rows: Type.Array(MetricsRow),
 });

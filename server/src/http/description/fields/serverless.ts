@@ -102,7 +102,11 @@ export const SERVERLESS_FIELDS: FieldWords = {
   "EndpointMetricsResponse.start": ["Beginning of the span, in seconds since the epoch", START],
   "EndpointMetricsResponse.end": ["End of the span, in seconds since the epoch", START + 3600],
   "EndpointMetricsResponse.step": ["Seconds that each row covers", 60],
-  "EndpointMetricsResponse.results": ["Rows by endpoint, the oldest first; traffic is kept for seven days"],
+  "EndpointMetricsResponse.results": [
+    "Series by metric, over all endpoints that were asked for: `requests`, `load`, `waited`, `wait_mean` and `wait_max`, as in the rows. Periods without traffic have no point",
+    { requests: [{ timestamp: START, value: "42" }] },
+  ],
+  "EndpointMetricsResponse.rows": ["Rows by endpoint, the oldest first; traffic is kept for seven days"],
   "EndpointTraffic.wait_max": ["Longest wait of a request, in seconds", 4.2],
   "EndpointMetricsRequest.end": ["End of the span, in seconds since the epoch; now by default", START + 3600],
   min_workers: ["Another name of `cold_workers`", 5],

@@ -40,12 +40,12 @@ export const SERVERLESS_OPERATIONS: OperationWords = {
   "api.endpoint.workers": { description: "Returns the workers of an endpoint as a bare list. 404 `no_such_endpoint`." },
   "api.endpoint.metrics": {
     description:
-      "Returns requests, load and waiting times by endpoint and period. Traffic is kept for seven days. 404 `no_such_endpoint`, 400 `invalid_args` for a span of more than 10,000 periods.",
+      "Returns requests, load and waiting times by period, as series by metric and as rows by endpoint. Traffic is kept for seven days. 404 `no_such_endpoint`, 400 `invalid_args` for a span of more than 10,000 periods.",
     request: { endpoint_id: 15, step: 60 },
   },
   "api.endpoint.spend": {
     description:
-      "Returns what each endpoint cost in a span, in dollars. 400 `invalid_args` for a span that cannot be read.",
+      "Returns what each endpoint cost in a span, and what it costs an hour now, in dollars. 400 `invalid_args` for a span that cannot be read.",
   },
   "api.workergroup.list": { description: "Returns the caller's worker groups." },
   "api.workergroup.create": {
@@ -72,7 +72,7 @@ export const SERVERLESS_OPERATIONS: OperationWords = {
   },
   "api.workergroup.spend": {
     description:
-      "Returns what each worker group cost in a span, in dollars. 400 `invalid_args` for a span that cannot be read.",
+      "Returns what each worker group cost in a span, and what it costs an hour now, in dollars. 400 `invalid_args` for a span that cannot be read.",
   },
   "api.workergroup.update_workers": {
     description:

@@ -1,8 +1,7 @@
 import type { LedgerCapId, UserId } from "../../../../base/ids.ts";
 import { STOP_SECONDS } from "../../../../base/stop-times.ts";
 import type { Reader } from "../../../../db/transaction.ts";
-import { listInstanceCosts, NO_COST } from "../../../rental/instances/index.ts";
-import { listScopeCosts, type ScopeCost } from "../../../rental/instances/for-charging.ts";
+import { listInstanceCosts, listScopeCosts, NO_COST, type ScopeCost } from "../../../rental/instances/index.ts";
 import { kindOfScope, type Cap, type CapScope } from "../../ledger/index.ts";
 import { listStoredVolumes, listVolumeCosts } from "../../../supply/volumes/index.ts";
 import { accrualsOf } from "./accrued.ts";

@@ -3,8 +3,8 @@ import type { InstanceId, UserId } from "../../../../base/ids.ts";
 import { HOLD_SECONDS } from "../../../../base/stop-times.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { noteUses } from "../../deposits/index.ts";
-import { listOpenFaults, listScopeCosts, type OpenFault } from "../../../rental/instances/for-charging.ts";
-import { listInstanceCosts, scopesOf } from "../../../rental/instances/index.ts";
+import { listOpenFaults, type OpenFault } from "../../../rental/instances/for-charging.ts";
+import { listInstanceCosts, listScopeCosts, scopesOf } from "../../../rental/instances/index.ts";
 import {
   creditOf,
   depositOf,

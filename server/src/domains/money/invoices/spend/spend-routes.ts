@@ -1,5 +1,7 @@
 import { epochSeconds } from "../../../../base/clock.ts";
+import type { UserId } from "../../../../base/ids.ts";
 import { formatDollars } from "../../../../base/money.ts";
+import type { Database } from "../../../../db/connect.ts";
 import { inSnapshot } from "../../../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
 import {
@@ -9,7 +11,15 @@ import {
   type EndpointSpend,
   type WorkerGroupSpend,
 } from "./spend-schema.ts";
-import { readSpan, readWorkSums, totalOf, viewSpent, type SpendSpan, type WorkSum } from "./spend-service.ts";
+import {
+  readHourlySpend,
+  readSpan,
+  readWorkSums,
+  totalOf,
+  viewSpent,
+  type SpendSpan,
+  type WorkSum,
+} from "./spend-service.ts";
 
 /** Routes for the spending of endpoints and their worker groups. */
 export function spendRoutes({ app, database, clock }: HttpScope): void {
@@ -26,8 +36,9 @@ export function spendRoutes({ app, database, clock }: HttpScope): void {
     },
     async (request) => {
       const span = readSpan(request.query, clock.now());
-      const works = await inSnapshot(database, (db) => readWorkSums(db, identityOf(request).userId, span));
-      return { ...heading(span, works), results: byEndpoint(works) };
+      const { works, hourly } = await readBoth(database, identityOf(request).userId, span);
+      const present = { endpoints: hourly.endpoints, data_timestamp: epochSeconds(clock.now()) };
+      return { ...heading(span, works), results: byEndpoint(works), ...present };
     },
   );
 
@@ -44,10 +55,18 @@ export function spendRoutes({ app, database, clock }: HttpScope): void {
     },
     async (request) => {
       const span = readSpan(request.query, clock.now());
-      const works = await inSnapshot(database, (db) => readWorkSums(db, identityOf(request).userId, span));
-      return { ...heading(span, works), results: byGroup(works) };
+      const { works, hourly } = await readBoth(database, identityOf(request).userId, span);
+      const present = { workergroups: hourly.workergroups, data_timestamp: epochSeconds(clock.now()) };
+      return { ...heading(span, works), results: byGroup(works), ...present };
     },
   );
+}
+
+function readBoth(database: Database, userId: UserId, span: SpendSpan) {
+  return inSnapshot(database, async (db) => ({
+    works: await readWorkSums(db, userId, span),
+    hourly: await readHourlySpend(db, userId),
+  }));
 }
 
 function heading({ from, until }: SpendSpan, works: readonly WorkSum[]) {

@@ -41,5 +41,29 @@ const answer = {
   total: Type.String(),
 };
 
-export const EndpointSpendResponse = Type.Object({ ...answer, results: Type.Array(EndpointSpend) });
-export const WorkerGroupSpendResponse = Type.Object({ ...answer, results: Type.Array(WorkerGroupSpend) });
+/** The present cost of an endpoint or a worker group. */
+const HourlySpend = model("HourlySpend", {
+  id: Type.Integer({ description: "Id of the endpoint or the worker group", examples: [15] }),
+  hourly_spend: Type.Number({
+    description:
+      "Dollars that its present workers cost an hour, with their disks; without traffic, and running time that is prepaid",
+    examples: [1.25],
+  }),
+});
+
+const present = {
+  data_timestamp: Type.Number({ description: "Time of `hourly_spend`, in seconds since the epoch" }),
+};
+
+export const EndpointSpendResponse = Type.Object({
+  ...answer,
+  results: Type.Array(EndpointSpend),
+  endpoints: Type.Array(HourlySpend, { description: "All endpoints of the caller, with what they cost now" }),
+  ...present,
+});
+export const WorkerGroupSpendResponse = Type.Object({
+  ...answer,
+  results: Type.Array(WorkerGroupSpend),
+  workergroups: Type.Array(HourlySpend, { description: "All worker groups of the caller, with what they cost now" }),
+  ...present,
+});

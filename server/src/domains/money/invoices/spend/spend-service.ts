@@ -3,7 +3,8 @@ import type { UserId } from "../../../../base/ids.ts";
 import { formatDollars, toDollars } from "../../../../base/money.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { listContractSums, type ChargeComponent, type ChargeSum } from "../../charging/for-invoices.ts";
-import { listWorkplaces, type Workplace } from "../../../serverless/index.ts";
+import { listScopeCosts } from "../../../rental/instances/index.ts";
+import { listOwnWorkers, listWorkplaces, type OwnWorkers, type Workplace } from "../../../serverless/index.ts";
 
 export type SpendSpan = { readonly from: Date; readonly until: Date };
 
@@ -57,4 +58,29 @@ export function totalOf(works: readonly WorkSum[], component?: ChargeComponent):
   return works
     .filter(({ sum }) => component === undefined || sum.component === component)
     .reduce((total, { sum }) => total + sum.amount, 0n);
+}
+
+type Worker = OwnWorkers["workers"][number];
+
+/**
+ * The cost an hour of the present workers of each own endpoint, and of each own worker group, as the spend rate of the
+ * account counts it; consistent if `db` is a snapshot.
+ */
+export async function readHourlySpend(db: Reader, userId: UserId) {
+  const { endpointIds, workerGroupIds, workers } = await listOwnWorkers(db, userId);
+  const scopeOf = ({ instanceId }: Worker) => `instance:${instanceId}` as const;
+  const costs = await listScopeCosts(db, [userId], workers.map(scopeOf));
+  const view = (id: number, own: readonly Worker[]) => {
+    const nanosPerHour = own.reduce((total, worker) => {
+      const cost = costs.get(scopeOf(worker));
+      return cost === undefined ? total : total + cost.runningNanosPerHour + cost.storageNanosPerHour;
+    }, 0n);
+    return { id, hourly_spend: toDollars(nanosPerHour) };
+  };
+  const byEndpoint = Map.groupBy(workers, ({ endpointId }) => endpointId);
+  const byGroup = Map.groupBy(workers, ({ workerGroupId }) => workerGroupId);
+  return {
+    endpoints: endpointIds.map((id) => view(id, byEndpoint.get(id) ?? [])),
+    workergroups: workerGroupIds.map((id) => view(id, byGroup.get(id) ?? [])),
+  };
 }
