@@ -981,6 +981,8 @@ export type DayEarnings = {
   readonly sto_earn: number;
   readonly bwu_earn: number;
   readonly bwd_earn: number;
+  readonly sla_earn: number;
+  readonly reliability: number | null;
 };
 
 export type DefaultJob = {
@@ -1244,6 +1246,8 @@ export type EarningsPage = {
 };
 
 export type EarningsReport = {
+  readonly sday: number;
+  readonly eday: number;
   readonly summary: EarningsReportSummary;
   readonly username: string;
   readonly email: string;
@@ -1271,6 +1275,8 @@ export type EarningsReportSummary = {
   readonly total_stor: number;
   readonly total_bwu: number;
   readonly total_bwd: number;
+  readonly total_sla: number;
+  readonly avg_reliability: number | null;
 };
 
 export type EarningsRow = {
@@ -2337,6 +2343,22 @@ export type JoinedMachine = {
   readonly gpu_problems: readonly string[];
 };
 
+export type ListedMachine = {
+  readonly extended: number;
+  readonly price_increases: number;
+  readonly machine_id: number;
+  readonly end_date: number;
+  readonly user_id: number;
+};
+
+export type ListedSpace = {
+  readonly machine_id: number;
+  readonly user_id: number;
+  readonly extended: number;
+  readonly new_contracts: readonly NewSpaceListing[];
+  readonly upd_contracts: readonly number[];
+};
+
 export type Logs = {
   readonly info0: string;
   readonly info1: string;
@@ -2503,7 +2525,9 @@ export type MachineColumns = {
 };
 
 export type MachineCreateAsksRequest = {
-  readonly machine: number;
+  readonly machine?: number;
+  readonly machines?: readonly number[];
+  readonly hidden_listing?: boolean;
   readonly price_gpu?: number;
   readonly price_disk?: number;
   readonly price_inetu?: number;
@@ -2524,6 +2548,8 @@ export type MachineCreateAsksResponse = {
   readonly machine_id: number;
   readonly end_date: number;
   readonly msg: string;
+  readonly you_sent: Readonly<Record<string, unknown>>;
+  readonly results: readonly ListedMachine[];
 };
 
 export type MachineCreateBidsRequest = {
@@ -2543,13 +2569,24 @@ export type MachineCreateBidsResponse = {
 };
 
 export type MachineDefragOffersRequest = {
-  readonly machine_ids: readonly number[];
+  readonly machine_ids: readonly number[] | number | string;
 };
 
 export type MachineDefragOffersResponse = {
-  readonly success: true;
+  readonly success: boolean;
+  readonly defragmented: readonly number[] | null;
+  readonly n0: number;
+  readonly n1: number;
+  readonly n2: number;
   readonly machines: readonly DefragmentedMachine[];
   readonly msg: string;
+};
+
+export type MachineDeleteAsksResponse = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly user_id: number;
+  readonly orphaned_cleaned: number;
 };
 
 export type MachineEarnings = {
@@ -2558,6 +2595,8 @@ export type MachineEarnings = {
   readonly sto_earn: number;
   readonly bwu_earn: number;
   readonly bwd_earn: number;
+  readonly sla_earn: number;
+  readonly reliability: number | null;
 };
 
 export type MachineError = {
@@ -2620,6 +2659,8 @@ export type MachineScheduleMaintenanceRequest = {
 export type MachineScheduleMaintenanceResponse = {
   readonly success: true;
   readonly you_sent: string;
+  readonly machine_id: number;
+  readonly notifications_sent: number;
 };
 
 export type MachineScheduleMaintenancesRequest = {
@@ -2857,6 +2898,11 @@ export type NewInstance = {
   readonly inet_up_cost?: number;
   readonly inet_down_cost?: number;
   readonly end_date?: number;
+};
+
+export type NewSpaceListing = {
+  readonly id: number;
+  readonly size: number;
 };
 
 export type NewVolume = {
@@ -4377,10 +4423,19 @@ export type VolumeDeleteRequest = {
 };
 
 export type VolumeHostListRequest = {
-  readonly machine: number | readonly number[];
+  readonly machine?: number | readonly number[];
+  readonly machines?: readonly number[];
+  readonly hidden_listing?: boolean;
   readonly size?: number;
   readonly price_disk?: number;
   readonly end_date?: number;
+};
+
+export type VolumeHostListResponse = {
+  readonly success: true;
+  readonly msg: string;
+  readonly you_sent: Readonly<Record<string, unknown>>;
+  readonly results: readonly ListedSpace[];
 };
 
 export type VolumeListResponse = {
@@ -6358,13 +6413,13 @@ export function machineList(client: Client, input: MachineListInput = {}, option
 }
 
 export type MachineCreateAsksInput = {
-  readonly body: MachineCreateAsksRequest;
+  readonly body?: MachineCreateAsksRequest;
 };
 
 export type MachineCreateAsksAnswer = MachineCreateAsksResponse;
 
-/** List an own machine for rent: `PUT /api/v0/machines/create_asks/` */
-export function machineCreateAsks(client: Client, input: MachineCreateAsksInput, options?: CallOptions): Promise<MachineCreateAsksAnswer> {
+/** List own machines for rent: `PUT /api/v0/machines/create_asks/` */
+export function machineCreateAsks(client: Client, input: MachineCreateAsksInput = {}, options?: CallOptions): Promise<MachineCreateAsksAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/machines/create_asks/", body: input.body ?? {} }, options);
 }
 
@@ -6476,7 +6531,7 @@ export type MachineDeleteAsksInput = {
   readonly id: number;
 };
 
-export type MachineDeleteAsksAnswer = MachineChange;
+export type MachineDeleteAsksAnswer = MachineDeleteAsksResponse;
 
 /** Unlist an own machine: `DELETE /api/v0/machines/{id}/asks/` */
 export function machineDeleteAsks(client: Client, input: MachineDeleteAsksInput, options?: CallOptions): Promise<MachineDeleteAsksAnswer> {
@@ -7700,13 +7755,13 @@ export function volumeDelete(client: Client, input: VolumeDeleteInput = {}, opti
 }
 
 export type VolumeHostListInput = {
-  readonly body: VolumeHostListRequest;
+  readonly body?: VolumeHostListRequest;
 };
 
-export type VolumeHostListAnswer = Message;
+export type VolumeHostListAnswer = VolumeHostListResponse;
 
 /** List space of own machines for rent, or update its listing: `POST /api/v0/volumes/` */
-export function volumeHostList(client: Client, input: VolumeHostListInput, options?: CallOptions): Promise<VolumeHostListAnswer> {
+export function volumeHostList(client: Client, input: VolumeHostListInput = {}, options?: CallOptions): Promise<VolumeHostListAnswer> {
   return client.request({ method: "POST", path: "/api/v0/volumes/", body: input.body ?? {} }, options);
 }
 

@@ -28,8 +28,8 @@ async function ownerOf({ env }: TestApp, host: FakeHost): Promise<UserId> {
 async function localOffer(world: TestApp, host: FakeHost): Promise<number> {
   const owner = await ownerOf(world, host);
   const request = { machine: host.machineId, size: 100 };
-  const [id] = await withTransaction(world.env.database, world.clock, (tx) => listLocalSpace(tx, owner, request));
-  return id ?? 0;
+  const [listed] = await withTransaction(world.env.database, world.clock, (tx) => listLocalSpace(tx, owner, request));
+  return listed?.offerId ?? 0;
 }
 
 async function rentVolume(world: TestApp, user: TestCaller, path: string, id: number, size = 10): Promise<number> {

@@ -35,8 +35,12 @@ test("new offers follow a listing: its prices, sizes, end and space", async (t) 
   };
   const answer = await listMachine(world, owner, host.machineId, body);
   assert.equal(answer.status, 200, answer.text);
-  const { msg, ...rest } = answer.body;
-  assert.deepEqual(rest, { success: true, extended: 0, price_increases: 0, machine_id: host.machineId, end_date: end });
+  const { msg, you_sent: sent, results, ...rest } = answer.body;
+  const listed = { extended: 0, price_increases: 0, machine_id: host.machineId, end_date: end };
+  assert.deepEqual(rest, { success: true, ...listed });
+  assert.deepEqual(results, [{ ...listed, user_id: owner.id }]);
+  const { duration: _duration, ...fields } = body;
+  assert.deepEqual(sent, { machine: host.machineId, ...fields }, "nulls are left out");
   assert.match(msg, /is listed until 2026-01-11/);
   await world.settled();
   const query = { machine_id: { eq: host.machineId }, limit: 10 };
@@ -117,6 +121,41 @@ test("bad terms are refused by the name of their field, and change nothing", asy
   assert.deepEqual(await machineRecord(world, owner, host), before);
 });
 
+test("several machines get the same terms, all of them or none; a list counts before a single machine", async (t) => {
+  const { world, owner, host, renter } = await aHost(t, 1);
+  const second = await world.host({ owner, gpus: 1 });
+  await rentAndRun(world, renter, second);
+  const end = secondsAhead(world, 200);
+  const machines = [second.machineId, host.machineId, second.machineId];
+  const list = (body: object) =>
+    world.call({ method: "PUT", url: "/api/v0/machines/create_asks/", secret: owner.secret, body });
+  const { status, body, text } = await list({ machine: 1_000_000, machines, price_gpu: 0.2, end_date: end });
+  assert.equal(status, 200, text);
+  assert.deepEqual([body.extended, body.machine_id, body.end_date], [1, second.machineId, end]);
+  assert.deepEqual(
+    body.results.map((row: Readonly<Record<string, unknown>>) => [row["machine_id"], row["extended"], row["end_date"]]),
+    [
+      [second.machineId, 1, end],
+      [host.machineId, 0, end],
+    ],
+  );
+  for (const one of [host, second]) {
+    assert.equal((await machineRecord(world, owner, one)).listed_gpu_cost, 0.2);
+  }
+  const foreign = await list({ machines: [host.machineId, 1_000_000], price_gpu: 0.7 });
+  assert.deepEqual([foreign.status, foreign.body.error], [403, "not_authorized"]);
+  for (const [field, bad] of [
+    ["machine", {}],
+    ["machines", { machines: [] }],
+    ["hidden_listing", { machine: host.machineId, hidden_listing: true }],
+  ] as const) {
+    const refused = await list({ ...bad, price_gpu: 0.7 });
+    assert.deepEqual([refused.status, refused.body.field], [400, field], refused.text);
+  }
+  assert.equal((await machineRecord(world, owner, host)).listed_gpu_cost, 0.2);
+  assert.equal((await list({ machine: host.machineId, hidden_listing: false })).status, 200);
+});
+
 test("another host's machine cannot be listed, and looks like an absent one", async (t) => {
   const { world, host, renter } = await aHost(t, 1);
   for (const machine of [host.machineId, 1_000_000]) {
@@ -141,7 +180,7 @@ test("unlisting stops new rentals only; listing again brings the offers back", a
   const answer = await ofMachine(world, owner, host, ["DELETE", "asks/"]);
   assert.deepEqual(
     [answer.status, answer.body],
-    [200, { success: true, machine_id: host.machineId, user_id: owner.id }],
+    [200, { success: true, machine_id: host.machineId, user_id: owner.id, orphaned_cleaned: 0 }],
   );
   assert.equal((await world.offersOf(host)).size, 0);
   const late = await world.call({
@@ -218,11 +257,21 @@ test("offers that are built again equal those before", async (t) => {
   const { world, owner, host, renter } = await aHost(t, 3);
   await rentAndRun(world, renter, host, { price: 0.2 });
   const before = await world.offersOf(host);
-  const defrag = (secret: string, ids: readonly unknown[]) =>
+  const defrag = (secret: string, ids: unknown) =>
     world.call({ method: "PUT", url: "/api/v0/machines/defrag_offers/", secret, body: { machine_ids: ids } });
   const answer = await defrag(owner.secret, [host.machineId]);
   assert.equal(answer.status, 200, answer.text);
   assert.deepEqual(answer.body.machines, [{ machine_id: host.machineId, offers: [1, 2, 3], num_new: 0 }]);
+  const { defragmented, n0, n1, n2 } = answer.body;
+  assert.deepEqual([defragmented, n0, n1, n2], [[host.machineId], 3, 3, 0]);
+  for (const ids of [host.machineId, `${host.machineId}`, `${host.machineId}, ${host.machineId}`]) {
+    assert.deepEqual((await defrag(owner.secret, ids)).body, answer.body, String(ids));
+  }
+  for (const none of [[], ""]) {
+    const { status, body } = await defrag(owner.secret, none);
+    assert.deepEqual([status, body.success, body.defragmented, body.machines], [200, false, null, []]);
+  }
+  assert.equal((await defrag(owner.secret, "one")).status, 400);
   assert.deepEqual(await world.offersOf(host), before);
   assert.equal((await defrag(renter.secret, [host.machineId])).status, 404);
   assert.equal((await defrag(owner.secret, [0])).status, 400);

@@ -1,9 +1,14 @@
 import { epochSeconds } from "../../../base/clock.ts";
 import type { Encryption } from "../../../base/encryption.ts";
+import { invalid } from "../../../base/errors.ts";
+import type { UserId } from "../../../base/ids.ts";
+import { invariant } from "../../../base/invariant.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
+import { sentFields } from "../../../http/sent-fields.ts";
 import { removeDefaultJob, setDefaultJob } from "./job-service.ts";
+import { readMachineIds } from "./own-machine.ts";
 import { readPrice } from "./rules/listing.ts";
-import { changeMinBid, defragment, listMachine, unlist } from "./listing-service.ts";
+import { changeMinBid, defragment, listMachines, unlist, type Listed } from "./listing-service.ts";
 import { audited, requestOf, SUCCESS, TAGS } from "./route-ports.ts";
 import {
   DefragBody,
@@ -16,6 +21,7 @@ import {
   MachineDone,
   MinBidBody,
   MinBidResponse,
+  UnlistResponse,
 } from "./schema.ts";
 import { viewJob } from "./views.ts";
 
@@ -35,24 +41,43 @@ function listRoute(scope: HttpScope): void {
     "/api/v0/machines/create_asks/",
     {
       config: { access: { operation: "api.machine.create_asks", permission: "machine_write" } },
-      schema: { tags: TAGS, summary: "List an own machine for rent", body: ListBody, response: { 200: ListResponse } },
+      schema: { tags: TAGS, summary: "List own machines for rent", body: ListBody, response: { 200: ListResponse } },
     },
     (request) => {
-      const { machine: machineId, ...listing } = request.body;
-      return change(request, { machine: machineId }, async (tx) => {
-        const listed = await listMachine(tx, { hostId: identityOf(request).userId, machineId }, listing);
-        const until = listed.endAt.toISOString();
-        return {
-          ...SUCCESS,
-          extended: listed.extended,
-          price_increases: listed.increases,
-          machine_id: listed.machineId,
-          end_date: epochSeconds(listed.endAt),
-          msg: `Machine ${listed.machineId} is listed until ${until}.`,
-        };
+      const { machine, machines, hidden_listing: isHidden = false, ...listing } = request.body;
+      const machineIds = machines ?? (machine === undefined ? [] : [machine]);
+      if (machineIds.length === 0) throw invalid("machine", "machine or machines must name at least one machine");
+      if (isHidden) throw invalid("hidden_listing", "hidden_listing must be false: searches find every listing");
+      const sent = machines === undefined ? { machine } : { machines };
+      return change(request, sent, async (tx) => {
+        const { userId: hostId } = identityOf(request);
+        const listed = await listMachines(tx, { hostId, machineIds }, listing);
+        return { ...SUCCESS, ...viewListed(listed, hostId), you_sent: sentFields(ListBody, request.body) };
       });
     },
   );
+}
+
+/** The answer about machines that were listed: sums of all, and the end of the first. */
+function viewListed(listed: readonly Listed[], hostId: UserId) {
+  const results = listed.map(({ machineId, endAt, extended, increases }) => ({
+    machine_id: machineId,
+    user_id: hostId,
+    extended,
+    price_increases: increases,
+    end_date: epochSeconds(endAt),
+  }));
+  const [first] = results;
+  invariant(first !== undefined, "a listing names a machine");
+  const until = listed.map(({ machineId, endAt }) => `Machine ${machineId} is listed until ${endAt.toISOString()}.`);
+  return {
+    extended: results.reduce((total, { extended }) => total + extended, 0),
+    price_increases: results.reduce((total, { price_increases: count }) => total + count, 0),
+    machine_id: first.machine_id,
+    end_date: first.end_date,
+    msg: until.join(" "),
+    results,
+  };
 }
 
 function unlistRoute(scope: HttpScope): void {
@@ -62,12 +87,13 @@ function unlistRoute(scope: HttpScope): void {
     "/api/v0/machines/:id/asks/",
     {
       config: { access: { operation: "api.machine.delete_asks", permission: "machine_write" } },
-      schema: { tags: TAGS, summary: "Unlist an own machine", params: IdParams, response: { 200: MachineDone } },
+      schema: { tags: TAGS, summary: "Unlist an own machine", params: IdParams, response: { 200: UnlistResponse } },
     },
     (request) =>
       change(request, request.params, async (tx) => {
         await unlist(tx, requestOf(request));
-        return { ...SUCCESS, machine_id: request.params.id, user_id: identityOf(request).userId };
+        const { userId } = identityOf(request);
+        return { ...SUCCESS, machine_id: request.params.id, user_id: userId, orphaned_cleaned: 0 };
       }),
   );
 }
@@ -113,16 +139,24 @@ function defragmentRoute(scope: HttpScope): void {
     },
     (request) =>
       change(request, { machine_ids: request.body.machine_ids }, async (tx) => {
-        const done = await defragment(tx, identityOf(request).userId, request.body.machine_ids);
+        const machineIds = readMachineIds(request.body.machine_ids);
+        const done = await defragment(tx, identityOf(request).userId, machineIds);
         const count = done.reduce((sum, { newCount }) => sum + newCount, 0);
         return {
-          ...SUCCESS,
+          success: done.length > 0,
+          defragmented: done.length === 0 ? null : done.map(({ machineId }) => machineId),
+          n0: done.reduce((sum, { earlierCount }) => sum + earlierCount, 0),
+          n1: done.reduce((sum, { sizes }) => sum + sizes.length, 0),
+          n2: count,
           machines: done.map(({ machineId, sizes, newCount }) => ({
             machine_id: machineId,
             offers: [...sizes],
             num_new: newCount,
           })),
-          msg: `${count} offers were missing. An offer is of any GPUs that are free: nothing has to be moved for it.`,
+          msg:
+            done.length === 0
+              ? "machine_ids names no machine."
+              : `${count} offers were missing. An offer is of any GPUs that are free: nothing has to be moved for it.`,
         };
       }),
   );

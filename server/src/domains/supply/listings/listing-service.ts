@@ -1,5 +1,5 @@
 import { invalid, unprocessable } from "../../../base/errors.ts";
-import type { MachineId, UserId } from "../../../base/ids.ts";
+import { asId, type MachineId, type UserId } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Database } from "../../../db/connect.ts";
@@ -19,7 +19,14 @@ import { followTerms, reschedule, type Actor } from "../../rental/instances/for-
 import { freeDiskBytes, listLiveOffers, refreshOffers } from "../market/index.ts";
 import { extendLocalVolumes, listSpaceWith, moveSpaceEnd, unlistSpaceOf } from "../volumes/for-listings.ts";
 import { isExtendedBy, planTerms, readPrice, readVolumePrice, type ListingRequest } from "./rules/listing.ts";
-import { lockOwnMachine, noSuchMachine, notAuthorized, toMachineId, type HostRequest } from "./own-machine.ts";
+import {
+  lockOwnMachine,
+  lockOwnMachines,
+  noSuchMachine,
+  notAuthorized,
+  toMachineId,
+  type HostRequest,
+} from "./own-machine.ts";
 
 /** The rentals on a machine after it was listed again. */
 export type Listed = {
@@ -31,11 +38,30 @@ export type Listed = {
   readonly increases: number;
 };
 
+/** Lists these machines, or changes their terms, as `listMachine` does: all of them or none. */
+export async function listMachines(
+  tx: Tx,
+  { hostId, machineIds }: { readonly hostId: UserId; readonly machineIds: readonly number[] },
+  listing: ListingRequest,
+): Promise<readonly Listed[]> {
+  const asked = [...new Set(machineIds)];
+  const own = await lockOwnMachines(
+    tx,
+    hostId,
+    asked.map((id) => asId<MachineId>(id)),
+  );
+  const foreign = asked.find((id) => !own.has(id));
+  if (foreign !== undefined) throw notAuthorized(foreign);
+  const listed: Listed[] = [];
+  for (const machineId of asked) listed.push(await listMachine(tx, { hostId, machineId }, listing));
+  return listed;
+}
+
 /**
  * Lists a machine on the market, or changes its terms for new renters. Present renters keep the agreed price and at
  * least the agreed end: it moves to a later one where nothing became dearer.
  */
-export async function listMachine(tx: Tx, request: HostRequest, listing: ListingRequest): Promise<Listed> {
+async function listMachine(tx: Tx, request: HostRequest, listing: ListingRequest): Promise<Listed> {
   const { id, hostId, terms: current } = await lockOwnMachine(tx, request, notAuthorized);
   const machine = (await listScheduledMachines(tx.db, [id])).get(id);
   invariant(machine !== undefined, `machine ${id} went although it was locked`);
@@ -127,6 +153,8 @@ export async function changeMinBid(tx: Tx, request: HostRequest, dollars: number
 export type Defragmented = {
   readonly machineId: MachineId;
   readonly sizes: readonly number[];
+  /** Number of offers before. */
+  readonly earlierCount: number;
   readonly newCount: number;
 };
 
@@ -151,13 +179,15 @@ export async function defragment(
   const foreign = ids.find((id) => !own.has(id));
   if (foreign !== undefined) throw noSuchMachine(foreign);
   await lockMachines(tx, ids);
-  const before = new Set((await listLiveOffers(tx.db, ids)).map((offer) => offer.id));
+  const earlier = await listLiveOffers(tx.db, ids);
+  const before = new Set(earlier.map((offer) => offer.id));
   await reschedule(tx, ids);
   await refreshOffers(tx, ids);
   const after = Map.groupBy(await listLiveOffers(tx.db, ids), (offer) => offer.machineId);
   return ids.map((machineId) => {
     const offers = after.get(machineId) ?? [];
     const sizes = offers.map((offer) => offer.deviceCount).toSorted((a, b) => a - b);
-    return { machineId, sizes, newCount: offers.filter((offer) => !before.has(offer.id)).length };
+    const earlierCount = earlier.filter((offer) => offer.machineId === machineId).length;
+    return { machineId, sizes, earlierCount, newCount: offers.filter((offer) => !before.has(offer.id)).length };
   });
 }

@@ -218,18 +218,24 @@ test("earnings are the payments of renters for each machine on each day", async 
   world.clock.jump(HOUR_MS);
   await other.obey();
   await settleNow(world);
-  const gpu = (dollars: number) => ({ gpu_earn: dollars, sto_earn: 0, bwu_earn: 0, bwd_earn: 0 });
+  const gpu = (dollars: number) => ({ gpu_earn: dollars, sto_earn: 0, bwu_earn: 0, bwd_earn: 0, sla_earn: 0 });
   const { status, body } = await earnings(world, owner, "?owner=me&machid=null");
   assert.equal(status, 200);
-  assert.deepEqual(body.summary, { total_gpu: 8.1, total_stor: 0, total_bwu: 0, total_bwd: 0 });
+  const reliability = await Promise.all(
+    [host, other].map(async (one) => (await machineRecord(world, owner, one)).reliability2),
+  );
+  const mean = Math.round(((reliability[0] + reliability[1]) / 2) * 10_000) / 10_000;
+  const nothing = { total_stor: 0, total_bwu: 0, total_bwd: 0, total_sla: 0 };
+  assert.deepEqual(body.summary, { total_gpu: 8.1, ...nothing, avg_reliability: mean });
   assert.deepEqual(body.per_machine, [
-    { machine_id: host.machineId, ...gpu(7.8) },
-    { machine_id: other.machineId, ...gpu(0.3) },
+    { machine_id: host.machineId, ...gpu(7.8), reliability: reliability[0] },
+    { machine_id: other.machineId, ...gpu(0.3), reliability: reliability[1] },
   ]);
   assert.deepEqual(body.per_day, [
-    { day, ...gpu(0.6) },
-    { day: day + 1, ...gpu(7.5) },
+    { day, ...gpu(0.6), reliability: null },
+    { day: day + 1, ...gpu(7.5), reliability: null },
   ]);
+  assert.deepEqual([body.sday, body.eday], [day - 28, day + 1]);
   assert.deepEqual([body.username, body.email], [owner.username, owner.email]);
   assert.deepEqual(body.current, { balance: 8.1, service_fee: 0, total: 8.1, credit: 0 });
   // Added up in the background or read from the transfers, the sums are the same, in any number of steps.
@@ -246,10 +252,13 @@ test("earnings are the payments of renters for each machine on each day", async 
   await world.runLoop("add-up-earnings");
   assert.deepEqual((await earnings(world, owner)).body.summary, body.summary);
   const one = await earnings(world, owner, `?machid=${other.machineId}&sday=${day}.5&eday=${day + 1}.9`);
-  assert.deepEqual(one.body.per_day, [{ day: day + 1, ...gpu(0.3) }]);
+  assert.deepEqual(one.body.per_day, [{ day: day + 1, ...gpu(0.3), reliability: null }]);
+  assert.deepEqual([one.body.sday, one.body.eday], [day, day + 1]);
+  assert.equal(one.body.summary.avg_reliability, reliability[1]);
   assert.deepEqual((await earnings(world, owner, "?last_days=1")).body.summary.total_gpu, 7.5);
   assert.deepEqual((await earnings(world, owner, `?eday=${day - 1}`)).body.per_day, []);
-  assert.deepEqual((await earnings(world, renter)).body.per_machine, []);
+  const { per_machine: none, summary: empty } = (await earnings(world, renter)).body;
+  assert.deepEqual([none, empty.avg_reliability], [[], null]);
   const record = await machineRecord(world, owner, host);
   assert.deepEqual([record.earn_day, record.earn_month], [7.2, 7.8]);
   await world.assertBooks();

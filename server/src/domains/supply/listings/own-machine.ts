@@ -31,6 +31,15 @@ export async function lockOwnMachine(
   return machine;
 }
 
+/** The caller's machines, locked in id order before anything of one changes; those of others are left out. */
+export async function lockOwnMachines(tx: Tx, hostId: UserId, ids: readonly MachineId[]): Promise<ReadonlySet<number>> {
+  const listOwn = async () =>
+    (await listHosted(tx.db, { ids })).flatMap((machine) => (machine.hostId === hostId ? [machine.id] : []));
+  // Only own machines are locked, so that other users cannot hold the lock.
+  await lockMachines(tx, await listOwn());
+  return new Set(await listOwn());
+}
+
 export async function findOwnMachine(
   db: Reader,
   hostId: UserId,
@@ -42,9 +51,9 @@ export async function findOwnMachine(
 
 const IDS_MAX = 10_000;
 
-/** Machine ids in a query: a JSON list, one number, or several separated by commas. */
-export function readMachineIds(text: string): readonly number[] {
-  const words = text
+/** Machine ids as clients send them: a list, as JSON too, one number, or several separated by commas. */
+export function readMachineIds(given: string | number | readonly number[]): readonly number[] {
+  const words = String(given)
     .trim()
     .replace(/^\[|\]$/g, "")
     .split(",");

@@ -5,6 +5,7 @@ import { requireUser, resolveUserId } from "../../people/accounts/index.ts";
 import { balanceOf, sumEarningsOf } from "../../money/ledger/index.ts";
 import { readFeeDue } from "../../money/payments/index.ts";
 import { planDays } from "./rules/earnings.ts";
+import { listReliability } from "./earnings/earnings-service.ts";
 import { earningsRoutes } from "./earnings/earnings-routes.ts";
 import { listingRoutes } from "./listing-routes.ts";
 import { machineErrorRoutes } from "./machine-error-routes.ts";
@@ -136,7 +137,8 @@ function maintenanceRoutes(scope: HttpScope): void {
     (request) =>
       change(request, { ...request.params, sdate: request.body.sdate }, async (tx) => {
         const { renterCount: count } = await scheduleMaintenance(tx, requestOf(request), request.body);
-        return { ...SUCCESS, you_sent: `${count} ${count === 1 ? "notification" : "notifications"} sent` };
+        const sent = `${count} ${count === 1 ? "notification" : "notifications"} sent`;
+        return { ...SUCCESS, you_sent: sent, machine_id: request.params.id, notifications_sent: count };
       }),
   );
   app.put(
@@ -255,14 +257,16 @@ function earningsRoute({ app, database, clock }: HttpScope): void {
       const { machid, ...query } = request.query;
       const days = planDays(query, clock.now());
       const machineId = machid === undefined ? undefined : toMachineId(machid);
-      const [user, sums, earnings, credit, { fee }] = await Promise.all([
+      const [user, sums, reliability, earnings, credit, { fee }] = await Promise.all([
         requireUser(db, userId),
         sumEarningsOf(db, userId, { ...days, machineId }),
+        listReliability(db, userId, machineId),
         balanceOf(db, userId, "earnings"),
         balanceOf(db, userId),
         readFeeDue(db, userId),
       ]);
-      return viewEarnings(user, sums, { balance: earnings.balance, fee, credit: credit.available });
+      const current = { balance: earnings.balance, fee, credit: credit.available };
+      return viewEarnings(user, { days, sums, reliability, current });
     },
   );
 }

@@ -10,11 +10,33 @@ const MachineNumber = (description: string) => Type.Integer({ minimum: 1, maximu
 const optionalPrice = (description: string) => Type.Optional(Type.Number({ description }));
 const time = (description: string) => Type.Number({ description: `${description}, in seconds since the epoch` });
 const Success = Type.Literal(true);
+const NONE = "always 0: this server sells none";
 
 export const IdParams = Type.Object({ id: Type.Integer() });
 
+/** Clients send a list of ids, or one of them, or several as a text with commas. */
+export const MachineIds = Type.Union(
+  [
+    Type.Array(MachineNumber("Id of a machine"), { maxItems: 10_000 }),
+    MachineNumber("Id of a machine"),
+    Type.String({ maxLength: 65_536 }),
+  ],
+  { description: "Ids of machines: a list, one id, or a text with commas", examples: [[12, 13]] },
+);
+
 export const ListBody = Type.Object({
-  machine: MachineNumber("Id of the machine"),
+  machine: Type.Optional(MachineNumber("Id of the machine; `machines` counts before it")),
+  machines: Type.Optional(
+    Type.Array(MachineNumber("Id of a machine"), {
+      minItems: 1,
+      maxItems: 100,
+      description: "Ids of machines that get the same terms, at most 100: all of them or none",
+      examples: [[12, 13]],
+    }),
+  ),
+  hidden_listing: Type.Optional(
+    Type.Boolean({ description: "False, the default: searches find every listing", examples: [false] }),
+  ),
   price_gpu: optionalPrice("On-demand price in dollars per GPU and hour"),
   price_disk: optionalPrice("Dollars per GB and month"),
   price_inetu: optionalPrice("Dollars per GB that is sent"),
@@ -30,21 +52,47 @@ export const ListBody = Type.Object({
   vol_price: optionalPrice("Dollars per GB and month of volumes; `price_disk` by default"),
 });
 
-export const ListResponse = Type.Object({
-  success: Success,
+const listed = {
   extended: Type.Integer({ description: "Number of rentals that go on until the new end, at their own prices" }),
   price_increases: Type.Integer({
     description: "Number of renters who were asked for a higher price in return for a later end",
   }),
   machine_id: Type.Integer(),
   end_date: time("End of the listing"),
+};
+const Sent = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    description: "The fields of the request, as the server read them",
+    examples: [{ machine: 12, price_gpu: 0.35 }],
+  },
+);
+
+export const ListResponse = Type.Object({
+  success: Success,
+  ...listed,
   msg: Type.String(),
+  you_sent: Sent,
+  results: Type.Array(model("ListedMachine", { ...listed, user_id: Type.Integer() }), {
+    description: "Outcome for each machine; the fields beside this one sum up, or are those of the first",
+  }),
 });
 
 export const MachineDone = model("MachineChange", {
   success: Success,
   machine_id: Type.Integer(),
   user_id: Type.Integer(),
+});
+
+export const UnlistResponse = Type.Object({
+  success: Success,
+  machine_id: Type.Integer(),
+  user_id: Type.Integer(),
+  orphaned_cleaned: Type.Integer({
+    description: "Number of leftovers of earlier listings that were removed, always 0: none are left",
+    examples: [0],
+  }),
 });
 
 export const MinBidBody = Type.Object({
@@ -83,7 +131,12 @@ export const MaintenanceBody = Type.Object({
   maintenance_reason: Type.Optional(Type.String({ maxLength: 1000, description: "The reason, which renters read" })),
   maintenance_category: Type.Optional(Category),
 });
-export const MaintenanceResponse = Type.Object({ success: Success, you_sent: Type.String() });
+export const MaintenanceResponse = Type.Object({
+  success: Success,
+  you_sent: Type.String(),
+  machine_id: Type.Integer(),
+  notifications_sent: Type.Integer({ description: "Number of renters who were told", examples: [2] }),
+});
 export const MaintenanceRecord = model("Maintenance", {
   id: Type.Integer({ description: "Id of the maintenance, by which it can be cancelled", examples: [31] }),
   machine_id: Type.Integer(),
@@ -117,10 +170,17 @@ export const CleanupResponse = Type.Object({
 });
 
 export const DefragBody = Type.Object({
-  machine_ids: Type.Array(MachineNumber("A machine"), { maxItems: 1000 }),
+  machine_ids: MachineIds,
 });
 export const DefragResponse = Type.Object({
-  success: Success,
+  success: Type.Boolean({ description: "False when the request named no machine" }),
+  defragmented: Type.Union([Type.Array(Type.Integer()), Type.Null()], {
+    description: "Ids of the machines; null when the request named none",
+    examples: [[12]],
+  }),
+  n0: Type.Integer({ description: "Number of offers of these machines before", examples: [3] }),
+  n1: Type.Integer({ description: "Number of offers of these machines now", examples: [4] }),
+  n2: Type.Integer({ description: "Number of offers that were missing and were made", examples: [1] }),
   machines: Type.Array(
     model("DefragmentedMachine", {
       machine_id: Type.Integer(),
@@ -251,16 +311,33 @@ const earned = {
   sto_earn: Type.Number(),
   bwu_earn: Type.Number(),
   bwd_earn: Type.Number(),
+  sla_earn: Type.Number({ description: `Dollars for service levels, ${NONE}`, examples: [0] }),
 };
+const NullableReliability = (description: string) =>
+  Type.Union([Type.Number(), Type.Null()], { description, examples: [0.9987] });
 export const TOTALS = {
   total_gpu: Type.Number(),
   total_stor: Type.Number(),
   total_bwu: Type.Number(),
   total_bwd: Type.Number(),
+  total_sla: Type.Number({ description: `Dollars for service levels, ${NONE}`, examples: [0] }),
+  avg_reliability: NullableReliability(
+    "Mean reliability of these machines at present, from 0 to 1; null without machines",
+  ),
 };
-export const MachineEarnings = model("MachineEarnings", { machine_id: Type.Integer(), ...earned });
-export const DayEarnings = model("DayEarnings", { day: Type.Integer({ description: "Days since 1970" }), ...earned });
+export const MachineEarnings = model("MachineEarnings", {
+  machine_id: Type.Integer(),
+  ...earned,
+  reliability: NullableReliability("Reliability at present, from 0 to 1; null for a machine that is deleted"),
+});
+export const DayEarnings = model("DayEarnings", {
+  day: Type.Integer({ description: "Days since 1970" }),
+  ...earned,
+  reliability: NullableReliability("Null: there is no reliability of a single day"),
+});
 export const EarningsResponse = model("EarningsReport", {
+  sday: Type.Integer({ description: "First day of the report (UTC), in days since 1970", examples: [20_425] }),
+  eday: Type.Integer({ description: "Last day of the report (UTC), in days since 1970", examples: [20_454] }),
   summary: Type.Object(TOTALS, { title: "EarningsReportSummary" }),
   ...REPORT_HEADING,
   current: Type.Object({

@@ -39,7 +39,8 @@ test("a maintenance is shown to host and renters, on their instances too, until 
     maintenance_category: "gpu",
   };
   const answer = await announce(world, owner, host, body);
-  assert.deepEqual(answer.body, { success: true, you_sent: "2 notifications sent" });
+  const sent = { you_sent: "2 notifications sent", machine_id: host.machineId, notifications_sent: 2 };
+  assert.deepEqual(answer.body, { success: true, ...sent });
   const window = {
     start_time: start,
     end_time: start + 1.5 * HOUR_S,

@@ -6,7 +6,15 @@ import type { Rental } from "../../rental/instances/index.ts";
 import type { EarningSum } from "../../money/ledger/index.ts";
 import { freeDiskBytes, isOpen } from "../market/index.ts";
 import { BYTES_PER_GB, type SpaceOf } from "../volumes/for-listings.ts";
-import { dayOf, earnedBy, earnedPerHour, totalOf } from "./rules/earnings.ts";
+import {
+  dayOf,
+  earnedBy,
+  earnedPerHour,
+  meanReliability,
+  totalOf,
+  type Days,
+  type Reliability,
+} from "./rules/earnings.ts";
 import { describeTroubles } from "./rules/troubles.ts";
 import type { ShownMachine } from "./machine-service.ts";
 import type { EarningsResponse, MachineRecord, MaintenanceRecord, SaidJob } from "./schema.ts";
@@ -187,10 +195,21 @@ export function viewReport({ problem, message, createdAt }: Report) {
  */
 export function viewEarnings(
   user: User,
-  sums: readonly EarningSum[],
-  { balance, fee, credit }: { readonly balance: Nanos; readonly fee: Nanos; readonly credit: Nanos },
+  {
+    days,
+    sums,
+    reliability,
+    current: { balance, fee, credit },
+  }: {
+    readonly days: Days;
+    readonly sums: readonly EarningSum[];
+    readonly reliability: Reliability;
+    readonly current: { readonly balance: Nanos; readonly fee: Nanos; readonly credit: Nanos };
+  },
 ): EarningsResponse {
   return {
+    sday: days.first,
+    eday: days.last,
     ...viewReportHeading(user),
     current: {
       balance: toDollars(balance),
@@ -198,12 +217,12 @@ export function viewEarnings(
       total: toDollars(balance - fee),
       credit: toDollars(credit),
     },
-    ...viewEarned(sums),
+    ...viewEarned(sums, reliability),
   };
 }
 
 /** Sums of earnings in all, by machine and by day, without machines and days that earned nothing. */
-export function viewEarned(sums: readonly EarningSum[]) {
+export function viewEarned(sums: readonly EarningSum[], reliability: Reliability) {
   const all = earnedBy(sums);
   const byDay = Map.groupBy(sums, (sum) => sum.day);
   const byMachine = Map.groupBy(sums, (sum) => sum.machineId);
@@ -213,10 +232,12 @@ export function viewEarned(sums: readonly EarningSum[]) {
       total_stor: all.sto_earn,
       total_bwu: all.bwu_earn,
       total_bwd: all.bwd_earn,
+      total_sla: all.sla_earn,
+      avg_reliability: meanReliability(reliability),
     },
     per_machine: [...byMachine].flatMap(([id, own]) =>
-      id === undefined ? [] : [{ machine_id: id, ...earnedBy(own) }],
+      id === undefined ? [] : [{ machine_id: id, ...earnedBy(own), reliability: reliability.get(id) ?? null }],
     ),
-    per_day: [...byDay].map(([day, own]) => ({ day, ...earnedBy(own) })),
+    per_day: [...byDay].map(([day, own]) => ({ day, ...earnedBy(own), reliability: null })),
   };
 }

@@ -97,6 +97,32 @@ test("a host lists space of several machines at once, with the documented defaul
   assert.ok(rows.every((row) => Number(row["duration"]) > 89.9 * 86_400));
 });
 
+test("the answer to a listing says of each machine which listing is new or changed, and `machines` counts first", async () => {
+  const machines = [await newMachine(), await newMachine()];
+  const request = { machine: 1, machines, size: 20, hidden_listing: false };
+  const { body } = await listSpace({ ...request, price_gpu: 1 });
+  assert.deepEqual(body["you_sent"], request, "without fields that it does not have");
+  const results = body["results"] as readonly Readonly<Record<"new_contracts", readonly { readonly id: number }[]>>[];
+  const ids = results.map((row) => row.new_contracts[0]?.id ?? 0);
+  assert.equal(body["msg"], `Listed Volume ${ids.join(", ")}.`);
+  const row = (index: number) => ({ machine_id: machines[index], user_id: host.id, extended: 0 });
+  assert.deepEqual(
+    results,
+    ids.map((id, index) => ({ ...row(index), new_contracts: [{ id, size: 20 }], upd_contracts: [] })),
+  );
+  await rent({ id: ids[0], size: 5 });
+  const later = Math.ceil(Date.now() / 1000) + 200 * 86_400;
+  const again = await listSpace({ machines: machines.slice(0, 1), size: 30, end_date: later });
+  assert.deepEqual(again.body["results"], [{ ...row(0), extended: 1, new_contracts: [], upd_contracts: [ids[0]] }]);
+  const dearer = await listSpace({ machine: machines[0], price_disk: 0.3 });
+  assert.equal(dearer.status, 200, dearer.text);
+  const [{ new_contracts: [replacing] = [], upd_contracts: kept } = {}] = dearer.body["results"] as readonly {
+    readonly new_contracts?: readonly { readonly id: number; readonly size: number }[];
+    readonly upd_contracts?: readonly number[];
+  }[];
+  assert.deepEqual([replacing?.size, replacing?.id === ids[0], kept], [30, false, []]);
+});
+
 test("listing a machine again updates its one listing", async () => {
   const first = await anOffer({ machine, size: 20, price_disk: 0.2 });
   assert.equal(await anOffer({ machine, size: 30 }), first);
@@ -119,6 +145,8 @@ const REFUSED: readonly (readonly [string, unknown])[] = [
   ["machine", undefined],
   ["machine", "1"],
   ["machine", []],
+  ["machines", []],
+  ["hidden_listing", true],
   ["size", 501],
   ["size", 0],
   ["price_disk", -1],

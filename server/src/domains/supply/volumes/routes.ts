@@ -1,6 +1,7 @@
 import { invalid, notFound } from "../../../base/errors.ts";
 import { asId, MAX_ID, type VolumeId, type VolumeOfferId } from "../../../base/ids.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
+import { sentFields } from "../../../http/sent-fields.ts";
 import type { TaskMeans } from "../../rental/tasks/index.ts";
 import { cloneVolume } from "./clones/service.ts";
 import { payerOf } from "./metering/credit.ts";
@@ -12,6 +13,7 @@ import {
   DeleteVolumeQuery,
   ListVolumeBody,
   ListVolumesQuery,
+  ListVolumeResponse,
   ListVolumesResponse,
   RentBody,
   RentResponse,
@@ -24,7 +26,7 @@ import {
 import { searchVolumeOffers } from "./offers/search.ts";
 import type { SpaceTable } from "./offers/space-table.ts";
 import { deleteVolume, showVolumes, type VolumeKind } from "./service.ts";
-import { agreedPrice, volumeHandle } from "./views.ts";
+import { agreedPrice, viewListedSpace, volumeHandle } from "./views.ts";
 
 const TAG = ["Volumes"];
 
@@ -152,13 +154,21 @@ function hostRoutes(scope: HttpScope): void {
         tags: TAG,
         summary: "List space of own machines for rent, or update its listing",
         body: ListVolumeBody,
-        response: { 200: Success },
+        response: { 200: ListVolumeResponse },
       },
     },
     (request) =>
       scope.mutate(request, async (tx) => {
-        const offerIds = await listLocalSpace(tx, identityOf(request).userId, request.body);
-        return { success: true as const, msg: `Listed Volume ${offerIds.join(", ")}.` };
+        const { userId } = identityOf(request);
+        const listed = await listLocalSpace(tx, userId, request.body);
+        const ids = listed.map(({ offerId }) => offerId).join(", ");
+        const results = listed.map((one) => viewListedSpace(one, userId));
+        return {
+          success: true as const,
+          msg: `Listed Volume ${ids}.`,
+          you_sent: sentFields(ListVolumeBody, request.body),
+          results,
+        };
       }),
   );
 

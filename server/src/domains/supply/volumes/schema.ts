@@ -33,10 +33,57 @@ export const ListNetworkVolumeResponse = Type.Object({
 });
 
 export const ListVolumeBody = Type.Object({
-  machine: Type.Union([id("Id of the machine"), Type.Array(id("Id of a machine"), { minItems: 1, maxItems: 256 })]),
+  machine: Type.Optional(
+    Type.Union([id("Id of the machine"), Type.Array(id("Id of a machine"), { minItems: 1, maxItems: 256 })], {
+      description: "Id of the machine, or ids of several; `machines` counts before it",
+      examples: [12],
+    }),
+  ),
+  machines: Type.Optional(
+    Type.Array(id("Id of a machine"), {
+      minItems: 1,
+      maxItems: 256,
+      description: "Ids of machines whose space gets the same terms, at most 256: all of them or none",
+      examples: [[12, 13]],
+    }),
+  ),
+  hidden_listing: Type.Optional(
+    Type.Boolean({ description: "False, the default: searches find every listing", examples: [false] }),
+  ),
   ...listingFields,
 });
 export type ListVolumeBody = Static<typeof ListVolumeBody>;
+
+export const ListVolumeResponse = Type.Object({
+  success: Type.Literal(true),
+  msg: Type.String(),
+  you_sent: Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description: "The fields of the request, as the server read them",
+      examples: [{ machine: 12, size: 100 }],
+    },
+  ),
+  results: Type.Array(
+    model("ListedSpace", {
+      machine_id: Type.Integer(),
+      user_id: Type.Integer(),
+      extended: Type.Integer({ description: "Number of volumes that go on until the new end, at their own prices" }),
+      new_contracts: Type.Array(
+        model("NewSpaceListing", {
+          id: Type.Integer({ description: "Id of the listing" }),
+          size: Type.Number({ description: "Space that is offered in all, in GB" }),
+        }),
+        { description: "The listing of the machine when it is new, or replaces one that had better terms" },
+      ),
+      upd_contracts: Type.Array(Type.Integer(), {
+        description: "Id of the machine's listing when it kept its id, in a list",
+      }),
+    }),
+    { description: "Outcome for each machine" },
+  ),
+});
 
 export const UnlistBody = Type.Object({ id: id("Id of the listing") });
 

@@ -3,7 +3,7 @@ import { epochSeconds } from "../../../base/clock.ts";
 import type { MachineId, NetworkDiskId, UserId } from "../../../base/ids.ts";
 import { mulDivFloor, SECONDS_PER_HOUR, SECONDS_PER_MONTH, toDollars, type Nanos } from "../../../base/money.ts";
 import type { MachineDescription } from "../hosts/index.ts";
-import { BYTES_PER_GB, freeBytes, toGb, type Listing, type Space } from "./offers/rules/listing.ts";
+import { BYTES_PER_GB, freeBytes, toGb, type ListedSpace, type Listing, type Space } from "./offers/rules/listing.ts";
 import type { NetworkDisk, NetworkDiskMount } from "./network/store.ts";
 import type { NetworkDiskRecord, VolumeOfferRecord, VolumeRecord } from "./schema.ts";
 import { deletionAt } from "./rules/volume-end.ts";
@@ -15,6 +15,17 @@ const PPM = 1_000_000;
 /** The name of a volume in options and answers: `V.<id>`. */
 export function volumeHandle(id: number): string {
   return `V.${id}`;
+}
+
+/** The outcome of a request to list space, on one machine. */
+export function viewListedSpace({ machineId, offerId, isNew, sizeBytes, extended }: ListedSpace, userId: UserId) {
+  return {
+    machine_id: machineId,
+    user_id: userId,
+    extended,
+    new_contracts: isNew ? [{ id: offerId, size: toGb(sizeBytes) }] : [],
+    upd_contracts: isNew ? [] : [offerId],
+  };
 }
 
 /** A listing with the other columns of its record. */

@@ -11,7 +11,7 @@ export const SUPPLY_OPERATIONS: OperationWords = {
   },
   "api.machine.create_asks": {
     description:
-      "Lists a machine for rent, or changes its listing; prices are in dollars per GPU and hour, per GB and month, and per GB. 403 `not_authorized` for a machine of somebody else, 400 `invalid_args` naming the field, also above the operator's price ceiling.",
+      "Lists machines for rent, or changes their listings, all of them or none; prices are in dollars per GPU and hour, per GB and month, and per GB. 403 `not_authorized` for a machine of somebody else, 400 `invalid_args` naming the field, also above the operator's price ceiling.",
     request: {
       machine: 12,
       price_gpu: 0.35,
@@ -39,7 +39,7 @@ export const SUPPLY_OPERATIONS: OperationWords = {
   },
   "api.machine.defrag_offers": {
     description:
-      "Makes missing offers of machines. Offers are of any free GPUs, so nothing is moved for it. 404 `no_such_machine`.",
+      "Makes missing offers of machines; `success` is false when the request names none. Offers are of any free GPUs, so nothing is moved for it. 404 `no_such_machine`.",
   },
   "api.machine.schedule_maintenance": {
     description:

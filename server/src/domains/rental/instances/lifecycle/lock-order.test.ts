@@ -20,7 +20,8 @@ async function aVolume(world: TestApp, user: TestCaller, host: FakeHost): Promis
   const { rows } = await world.env.pool.query("select host_id from machines where id = $1", [host.machineId]);
   const owner = asId<UserId>(Number(rows[0].host_id));
   const space = { machine: host.machineId, size: 100 };
-  const [id] = await inTransaction(world.env.database, (tx) => listLocalSpace(tx, owner, space));
+  const [listed] = await inTransaction(world.env.database, (tx) => listLocalSpace(tx, owner, space));
+  const id = listed?.offerId;
   const call = { method: "PUT", url: "/api/v0/volumes/", secret: user.secret } as const;
   const answer = await world.call({ ...call, body: { id, size: 10 } });
   assert.equal(answer.status, 200, answer.text);

@@ -15,7 +15,13 @@ import {
   ShownEarnings,
   SummaryResponse,
 } from "./earnings-schema.ts";
-import { readEarnedSoFar, readEarningsChart, readEarningsPage, readSummary } from "./earnings-service.ts";
+import {
+  listReliability,
+  readEarnedSoFar,
+  readEarningsChart,
+  readEarningsPage,
+  readSummary,
+} from "./earnings-service.ts";
 
 /** Routes for the earnings of the caller: in all, by day or machine, and as a chart. */
 export function earningsRoutes(scope: HttpScope): void {
@@ -54,10 +60,14 @@ function shownRoutes({ app, database, clock }: HttpScope): void {
       const { machid, ...query } = request.query;
       const machineId = machid === undefined ? undefined : toMachineId(machid);
       const filter = { ...planDays(query, clock.now()), machineId };
-      const sums = await sumEarningsOf(database.kysely, identityOf(request).userId, filter);
+      const { userId } = identityOf(request);
+      const [sums, reliability] = await Promise.all([
+        sumEarningsOf(database.kysely, userId, filter),
+        listReliability(database.kysely, userId, machineId),
+      ]);
       return {
         success: true as const,
-        machine_earnings: viewEarned(sums),
+        machine_earnings: viewEarned(sums, reliability),
         referral_earnings: [],
         referral_count: [],
       };

@@ -1,12 +1,12 @@
 import { compileSort } from "../../../../base/filters/compile-filter.ts";
 import { cutPage } from "../../../../base/filters/cursor.ts";
-import type { UserId } from "../../../../base/ids.ts";
+import type { MachineId, UserId } from "../../../../base/ids.ts";
 import { toDollars } from "../../../../base/money.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { totalEarningsBy, type EarningTotal } from "../../../money/ledger/for-listings.ts";
 import { listHosted } from "../../hosts/for-listings.ts";
 import { describeMachines } from "../../hosts/index.ts";
-import { dayOf } from "../rules/earnings.ts";
+import { dayOf, meanReliability, type Reliability } from "../rules/earnings.ts";
 import { orderColumns, type EarnedRow, type EarningsPagePlan, type EarningsPlan } from "./rules/earnings-plan.ts";
 import { addSums, addUp, totalOfSums, viewSums } from "./rules/sums.ts";
 
@@ -22,13 +22,15 @@ export async function readEarnedSoFar(db: Reader, hostId: UserId, now: Date): Pr
 /** Sums of everything that a host earned so far, and the mean reliability of the host's machines. */
 export async function readSummary(db: Reader, hostId: UserId, now: Date) {
   const totals = await sumSoFar(db, hostId, now);
-  const ids = (await listHosted(db, { hostId })).map((machine) => machine.id);
-  const machines = [...(await describeMachines(db, ids)).values()];
-  const sum = machines.reduce((total, machine) => total + machine.reliabilityPpm, 0);
-  return {
-    ...viewSums(addUp(totals)),
-    reliability: machines.length === 0 ? null : Math.round(sum / machines.length / 100) / (PPM / 100),
-  };
+  return { ...viewSums(addUp(totals)), reliability: meanReliability(await listReliability(db, hostId, undefined)) };
+}
+
+/** The present reliability of the host's machines, or of one of them. */
+export async function listReliability(db: Reader, hostId: UserId, only: MachineId | undefined): Promise<Reliability> {
+  const hosted = (await listHosted(db, { hostId })).map((machine) => machine.id);
+  const ids = only === undefined ? hosted : hosted.filter((id) => id === only);
+  const machines = await describeMachines(db, ids);
+  return new Map([...machines].map(([id, { reliabilityPpm }]) => [id, reliabilityPpm / PPM]));
 }
 
 function sumSoFar(db: Reader, hostId: UserId, now: Date): Promise<readonly EarningTotal[]> {

@@ -2,15 +2,9 @@ import { AppError, invalid, unprocessable } from "../../../../base/errors.ts";
 import { asId, type MachineId, type MachineMaintenanceId, type UserId } from "../../../../base/ids.ts";
 import { parseMoment } from "../../../../base/moment.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import {
-  cancelOneMaintenance,
-  findMaintenances,
-  listHosted,
-  type MaintenanceCategory,
-} from "../../hosts/for-listings.ts";
-import { lockMachines } from "../../hosts/index.ts";
+import { cancelOneMaintenance, findMaintenances, type MaintenanceCategory } from "../../hosts/for-listings.ts";
 import { noteOnRentals } from "../../../rental/instances/for-listings.ts";
-import { noSuchMachine } from "../own-machine.ts";
+import { lockOwnMachines, noSuchMachine } from "../own-machine.ts";
 import { scheduleMaintenance } from "../upkeep-service.ts";
 
 export type BatchRequest = {
@@ -38,7 +32,11 @@ export async function scheduleBatch(tx: Tx, hostId: UserId, request: BatchReques
   if (!(duration > 0)) throw invalid("duration", "duration must be a number of hours above 0");
   const said = { ...rest, sdate, duration: Math.max(1, duration), maintenance_category: category };
   const ids = [...new Set(asked)];
-  const own = await lockOwn(tx, hostId, ids);
+  const own = await lockOwnMachines(
+    tx,
+    hostId,
+    ids.map((id) => asId<MachineId>(id)),
+  );
   const results: Scheduled[] = [];
   for (const id of ids) {
     if (!own.has(id)) {
@@ -74,24 +72,13 @@ function readStart(sdate: unknown, now: Date): string {
   return text;
 }
 
-async function lockOwn(tx: Tx, hostId: UserId, ids: readonly number[]): Promise<ReadonlySet<number>> {
-  const isOwn = async () =>
-    (await listHosted(tx.db, { ids: ids.map((id) => asId<MachineId>(id)) })).filter((one) => one.hostId === hostId);
-  // Only own machines are locked, so that other users cannot hold the lock.
-  await lockMachines(
-    tx,
-    (await isOwn()).map(({ id }) => id),
-  );
-  return new Set((await isOwn()).map(({ id }) => id));
-}
-
 type Cancelled = { readonly success: boolean; readonly maintenance_id: number; readonly msg: string };
 
 /** Cancels maintenances of own machines that are not over, or says of each why not. Locks all machines first. */
 async function cancelEach(tx: Tx, hostId: UserId, asked: readonly number[]): Promise<readonly Cancelled[]> {
   const ids = [...new Set(asked)].map((id) => asId<MachineMaintenanceId>(id));
   const found = await findMaintenances(tx.db, ids);
-  const own = await lockOwn(tx, hostId, [...new Set([...found.values()].map(({ machineId }) => machineId))]);
+  const own = await lockOwnMachines(tx, hostId, [...new Set([...found.values()].map(({ machineId }) => machineId))]);
   const results: Cancelled[] = [];
   for (const id of ids) {
     const maintenance = found.get(id);

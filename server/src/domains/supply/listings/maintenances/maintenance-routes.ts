@@ -38,7 +38,7 @@ function findRoute({ app, database, clock }: HttpScope): void {
     },
     async (request) => {
       const { machine_ids: asked, ctime } = request.body;
-      const machineIds = Array.isArray(asked) ? asked : readMachineIds(String(asked));
+      const machineIds = readMachineIds(asked);
       if (machineIds.length === 0) throw invalid("machine_ids", "machine_ids must name at least one machine");
       const now = ctime === undefined ? clock.now() : readTime(ctime);
       const found = await listMaintenancesFor(database.kysely, identityOf(request).userId, { machineIds, now });

@@ -1,17 +1,12 @@
 import { Type } from "typebox";
 import { model } from "../../../../http/model.ts";
 import { MAX_ID } from "../../../../base/ids.ts";
-import { MaintenanceRecord, Category } from "../schema.ts";
+import { Category, MachineIds, MaintenanceRecord } from "../schema.ts";
 
 const Id = Type.Integer({ minimum: 1, maximum: MAX_ID });
-/** Clients send a list of ids, or one of them, or several as a text with commas. */
-const Ids = Type.Union([Type.Array(Id, { maxItems: 10_000 }), Id, Type.String({ maxLength: 65_536 })], {
-  description: "Ids of machines: a list, one id, or a text with commas",
-  examples: [[12, 13]],
-});
 
 export const FindBody = Type.Object({
-  machine_ids: Ids,
+  machine_ids: MachineIds,
   ctime: Type.Optional(
     Type.Number({
       description: "Maintenances that are over by then are left out; in seconds since the epoch, now by default",

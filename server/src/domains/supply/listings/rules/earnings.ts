@@ -46,7 +46,7 @@ function readDay(field: "sday" | "eday", day: number | undefined): number | unde
 }
 
 /** Dollars by component. */
-export type Earned = Readonly<Record<"gpu_earn" | "sto_earn" | "bwu_earn" | "bwd_earn", number>>;
+export type Earned = Readonly<Record<"gpu_earn" | "sto_earn" | "bwu_earn" | "bwd_earn" | "sla_earn", number>>;
 
 /** Dollars of these sums by component. Added up in nano-dollars and rounded last. */
 export function earnedBy(sums: readonly EarningSum[]): Earned {
@@ -57,7 +57,18 @@ export function earnedBy(sums: readonly EarningSum[]): Earned {
     sto_earn: amount("usage_storage"),
     bwu_earn: amount("usage_bandwidth_up"),
     bwd_earn: amount("usage_bandwidth_down"),
+    sla_earn: 0,
   };
+}
+
+/** The present reliability of machines, from 0 to 1. */
+export type Reliability = ReadonlyMap<MachineId, number>;
+
+/** The mean to four decimals; null without machines. */
+export function meanReliability(reliability: Reliability): number | null {
+  if (reliability.size === 0) return null;
+  const sum = [...reliability.values()].reduce((total, one) => total + one, 0);
+  return Math.round((sum / reliability.size) * 10_000) / 10_000;
 }
 
 /** Total earnings of a machine in these days. */

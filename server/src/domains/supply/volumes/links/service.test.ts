@@ -26,7 +26,8 @@ before(async () => {
   await run(async (tx) => {
     hostId = (await aUser(tx)).id;
     [here, elsewhere] = [await aMachine(tx, hostId), await aMachine(tx, hostId)];
-    [offerHere = 0, offerElsewhere = 0] = await listLocalSpace(tx, hostId, { machine: [here, elsewhere], size: 400 });
+    const listed = await listLocalSpace(tx, hostId, { machine: [here, elsewhere], size: 400 });
+    [offerHere = 0, offerElsewhere = 0] = listed.map(({ offerId }) => offerId);
   });
 });
 

@@ -32,9 +32,10 @@ test("instances and volumes together never have more than the disk, for any conc
     const { machineId } = host;
     const { rows } = await world.env.pool.query("select host_id from machines where id = $1", [machineId]);
     const owner = asId<UserId>(Number(rows[0].host_id));
-    const [listingId] = await inTransaction(world.env.database, (tx) =>
+    const [listed] = await inTransaction(world.env.database, (tx) =>
       listLocalSpace(tx, owner, { machine: machineId, size: DISK_GB }),
     );
+    const listingId = listed?.offerId;
     for (const round of rounds) {
       const offers = [...(await world.offersOf(host)).values()];
       const answers = await Promise.all(

@@ -16,6 +16,7 @@ import {
   refuseBeyond,
   refuseImmense,
   toGb,
+  type ListedSpace,
   type Space,
 } from "../offers/rules/listing.ts";
 import {
@@ -35,17 +36,18 @@ import { insertVolume, sumRentedOfMachines } from "../volume-store.ts";
 const DAY_MS = 86_400_000;
 
 /** Lists space of the caller's machines, or changes the sent fields of their live listings; all of them or none. */
-export async function listLocalSpace(
-  tx: Tx,
-  userId: UserId,
-  request: ListVolumeBody,
-): Promise<readonly VolumeOfferId[]> {
-  const ids = [...new Set([request.machine].flat())].map((id) => asId<MachineId>(id));
+export async function listLocalSpace(tx: Tx, userId: UserId, request: ListVolumeBody): Promise<readonly ListedSpace[]> {
+  const asked = [request.machines ?? request.machine ?? []].flat();
+  if (asked.length === 0) throw invalid("machine", "machine or machines must name at least one machine");
+  if (request.hidden_listing === true) {
+    throw invalid("hidden_listing", "hidden_listing must be false: searches find every listing");
+  }
+  const ids = [...new Set(asked)].map((id) => asId<MachineId>(id));
   await lockMachines(tx, ids);
   const machines = await listMachines(tx.db, ids);
   const rented = await sumRentedOfMachines(tx.db, ids);
   const ceilings = await readPriceCeilings(tx.db);
-  const offerIds: VolumeOfferId[] = [];
+  const listed: Omit<ListedSpace, "extended">[] = [];
   for (const id of ids) {
     const machine = machines.get(id);
     if (machine?.hostId !== userId) throw notFound("no_such_machine", `Machine ${id} does not exist.`);
@@ -58,11 +60,13 @@ export async function listLocalSpace(
       now: tx.now,
       ceilings,
     });
-    offerIds.push(await putListing(tx, { machineId: id, current, listing }));
+    const offerId = await putListing(tx, { machineId: id, current, listing });
+    listed.push({ machineId: id, offerId, isNew: offerId !== current?.id, sizeBytes: listing.sizeBytes });
   }
-  for (const id of ids) await extendLocalVolumes(tx, id);
+  const results: ListedSpace[] = [];
+  for (const one of listed) results.push({ ...one, extended: await extendLocalVolumes(tx, one.machineId) });
   await notifyMarket(tx, ids);
-  return offerIds;
+  return results;
 }
 
 /** Simulated hosts list this part of their disks for a year. */

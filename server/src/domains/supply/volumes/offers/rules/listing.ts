@@ -1,4 +1,5 @@
 import { invalid } from "../../../../../base/errors.ts";
+import type { MachineId, VolumeOfferId } from "../../../../../base/ids.ts";
 import { formatDollars, nanos, parseDollars, type Nanos } from "../../../../../base/money.ts";
 import { GB_PRICE_DOLLARS_MAX, STORAGE_NANOS_PER_MONTH_MAX } from "../../../../../base/price-limits.ts";
 import { refuseDearStorage, type PriceCeilings } from "../../../../../base/price-ceilings.ts";
@@ -20,6 +21,17 @@ export type Listing = {
   /** Only network volumes have one; 0 for local ones. */
   readonly creditDiscountMaxPermille: number;
   readonly endAt: Date;
+};
+
+/** The listing of a machine's space after a request. */
+export type ListedSpace = {
+  readonly machineId: MachineId;
+  readonly offerId: VolumeOfferId;
+  /** True for the first listing, and for one that replaces another because its terms are worse. */
+  readonly isNew: boolean;
+  readonly sizeBytes: bigint;
+  /** Volumes that were extended to the new end, at their own prices. */
+  readonly extended: number;
 };
 
 /** The sent fields of a listing request; absent ones keep the listed value, or take the default. */
