@@ -196,7 +196,7 @@ function endpointSideRoutes(http: HttpScope, parts: Parts): void {
     authenticate,
     rootCertificate: () => rootCertificate({ database, clock, encryption }),
   });
-  workerGroupRoutes(http, { desk, encryption, search });
+  workerGroupRoutes(http, { desk, encryption, search, random });
   deploymentRoutes(http, { desk, encryption, search, random, secret, agreeOn });
 }
 

@@ -29,6 +29,8 @@ const changing = (operation: "create" | "update" | "delete") => ({
   },
 });
 
+export const CREATE_ENDPOINT: RouteAccess = changing("create").access;
+
 /** Lists of endpoints hold their keys: who may call this may read them. */
 export const LIST_ENDPOINTS = { operation: "api.endpoint.list", permission: "misc" } as const satisfies RouteAccess;
 

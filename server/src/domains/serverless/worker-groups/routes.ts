@@ -1,8 +1,8 @@
-import { refuseOperation } from "../../../base/access.ts";
+import { refuseOperation, refuseParameters } from "../../../base/access.ts";
 import type { Encryption } from "../../../base/encryption.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { describeRemoval } from "../workers/rules/removal.ts";
-import { LIST_ENDPOINTS } from "../endpoints/routes.ts";
+import { CREATE_ENDPOINT, LIST_ENDPOINTS } from "../endpoints/routes.ts";
 import { DeleteEndpointResponse } from "../endpoints/schema.ts";
 import { openArgs } from "./encrypted-recipe.ts";
 import { workerGroupRecord } from "../endpoints/views.ts";
@@ -13,6 +13,7 @@ import {
   WorkerGroupBody,
   WorkerGroupPath,
 } from "./schema.ts";
+import { createNamedEndpoint, type NamedEndpointPorts } from "./named-endpoint-service.ts";
 import { createWorkerGroup, deleteWorkerGroup, updateOwnWorkerGroup, type WorkerGroupPorts } from "./service.ts";
 import { listWorkerGroupsOf } from "./store.ts";
 
@@ -20,7 +21,9 @@ const TAG = ["Serverless"];
 /** Two published names of one collection: the serverless SDK calls the first, the command line the second. */
 const PATHS = ["/api/v0/workergroups/", "/api/v0/autojobs/"] as const;
 
-export function workerGroupRoutes(scope: HttpScope, ports: WorkerGroupPorts): void {
+type RoutePorts = WorkerGroupPorts & Pick<NamedEndpointPorts, "random">;
+
+export function workerGroupRoutes(scope: HttpScope, ports: RoutePorts): void {
   for (const path of PATHS) {
     readRoute(scope, path, ports.encryption);
     writeRoutes(scope, path, ports);
@@ -61,7 +64,7 @@ function readRoute({ app, database }: HttpScope, path: string, encryption: Encry
   );
 }
 
-function writeRoutes(scope: HttpScope, path: string, ports: WorkerGroupPorts): void {
+function writeRoutes(scope: HttpScope, path: string, ports: RoutePorts): void {
   const { app } = scope;
   app.post(
     path,
@@ -76,7 +79,18 @@ function writeRoutes(scope: HttpScope, path: string, ports: WorkerGroupPorts): v
     },
     (request) =>
       scope.mutate(request, async (tx) => {
-        const id = await createWorkerGroup(tx, { identity: identityOf(request), body: request.body }, ports);
+        const { body } = request;
+        const identity = identityOf(request);
+        await createNamedEndpoint(
+          tx,
+          { userId: identity.userId, body },
+          {
+            random: ports.random,
+            refusalOf: (asked) =>
+              refuseOperation(identity, CREATE_ENDPOINT) ?? refuseParameters(identity, CREATE_ENDPOINT, [asked]),
+          },
+        );
+        const id = await createWorkerGroup(tx, { identity, body }, ports);
         return { success: true as const, id, result: id };
       }),
   );

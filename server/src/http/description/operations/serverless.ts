@@ -50,7 +50,7 @@ export const SERVERLESS_OPERATIONS: OperationWords = {
   "api.workergroup.list": { description: "Returns the caller's worker groups." },
   "api.workergroup.create": {
     description:
-      "Creates a worker group, whose workers are rented as the endpoint's load asks for. 400 `invalid_args` without a valid endpoint or template.",
+      "Creates a worker group, whose workers are rented as the endpoint's load asks for. An unknown `endpoint_name` creates the endpoint, too, if the key may do that, with the sent settings that endpoints have as well. 400 `invalid_args` without a valid endpoint or template.",
     request: {
       endpoint_name: "llama",
       template_hash: "4e17788f74f075dd9aab7d0d4427968f",
