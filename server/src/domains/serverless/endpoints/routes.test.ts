@@ -112,6 +112,7 @@ test("sent fields are stored; nulls and foreign keys are ignored", async () => {
     endpoint_state: "suspended",
     client_id: "me",
     autoscaler_instance: "prod",
+    overrecruit_ratio: 1.5,
   });
   const record = await show(id);
   assert.deepEqual(
