@@ -1,7 +1,6 @@
-import { castValue } from "./cast-value.ts";
 import { compileSort } from "./compile-filter.ts";
 import type { Columns, SortKey } from "./filter.ts";
-import { invalidToken, readPageToken, writePageToken, type Place } from "./page-token.ts";
+import { listInOrder, readPageToken, writePageToken, type Place } from "./page-token.ts";
 
 /** One page of rows in memory, and the token with which the next page is asked for; null after the last row. */
 export type CursorPage<Row> = { readonly rows: readonly Row[]; readonly nextToken: string | null };
@@ -14,23 +13,25 @@ export function cutPage<Row>(
   sorted: readonly Row[],
   columns: Columns<Row>,
   {
+    name,
     order,
     token,
     limit,
-  }: { readonly order: readonly SortKey[]; readonly token: string | undefined; readonly limit: number },
+  }: {
+    readonly name: string;
+    readonly order: readonly SortKey[];
+    readonly token: string | undefined;
+    readonly limit: number;
+  },
 ): CursorPage<Row> {
   const placeOf = (row: Row): Place => order.map(({ column }) => columns[column]?.get(row) ?? null);
-  const place = token === undefined || token === "" ? undefined : readPageToken(token, order.length);
-  const isOfOrder = order.every(({ column }, index) => {
-    const [value = null, type] = [place?.[index], columns[column]?.type];
-    return value === null || (type !== undefined && castValue(value, type, "strict") === value);
-  });
-  if (!isOfOrder) throw invalidToken();
+  const list = listInOrder(name, order, columns);
+  const place = readPageToken(list, token);
   const start = place === undefined ? 0 : startAfter(sorted.map(placeOf), order, place);
   const rows = sorted.slice(start, start + limit);
   const last = rows.at(-1);
   const hasMore = start + limit < sorted.length && last !== undefined;
-  return { rows, nextToken: hasMore ? writePageToken(placeOf(last)) : null };
+  return { rows, nextToken: hasMore ? writePageToken(list, placeOf(last)) : null };
 }
 
 /** The first place after that of the token, even if the token's row is gone. */

@@ -1,4 +1,5 @@
 import { conflict, invalid, notFound } from "../../../base/errors.ts";
+import { readPageToken, writePageToken, type PagedList } from "../../../base/filters/page-token.ts";
 import { STRICT_FILTERS, parseFilters } from "../../../base/filters/parse-filters.ts";
 import type { Filter } from "../../../base/filters/filter.ts";
 import { parseOrderBy } from "../../../base/filters/parse-order.ts";
@@ -47,6 +48,7 @@ export async function findTemplates(db: Reader, viewerId: UserId, query: SearchQ
 }
 
 const PAGE_DEFAULT = 100;
+const PAGES = { name: "templates", types: ["integer"] } as const satisfies PagedList;
 
 export type PageQuery = {
   readonly select_filters?: unknown;
@@ -62,25 +64,17 @@ export async function findTemplatePage(db: Reader, viewerId: UserId, query: Page
     withPublicAsNull,
   );
   const { search, limit = PAGE_DEFAULT, after_token: token } = query;
+  const place = readPageToken(PAGES, token);
   const after: Filter[] =
-    token === undefined || token === ""
-      ? []
-      : [{ kind: "compare", column: "id", operator: "gt", value: readToken(token) }];
+    place === undefined ? [] : [{ kind: "compare", column: "id", operator: "gt", value: place[0] }];
   const text = search === undefined || search.trim() === "" ? undefined : search.trim();
   const wanted = { viewerId, filters: [...filters, ...after], text, order: [], limit, offset: 0 };
   const { found, templates } = await searchTemplates(db, wanted, encryption);
   const last = templates.at(-1);
-  return { templates, nextToken: last === undefined || found <= templates.length ? null : tokenOf(last.id) };
-}
-
-function tokenOf(id: TemplateId): string {
-  return Buffer.from(String(id)).toString("base64url");
-}
-
-function readToken(token: string): TemplateId {
-  const id = parseId<TemplateId>(Buffer.from(token, "base64url").toString("latin1"));
-  if (id === undefined) throw invalid("after_token", "after_token is not one that this list gave out", "invalid_token");
-  return id;
+  return {
+    templates,
+    nextToken: last === undefined || found <= templates.length ? null : writePageToken(PAGES, [last.id]),
+  };
 }
 
 /** The result of `findTemplates` without conditions, for each of these viewers. */

@@ -120,7 +120,8 @@ test("pages of benchmarks have every row once, in any order", async (t) => {
 
 test("a search of benchmarks that cannot be read is refused with the field", async (t) => {
   const { ask, world } = await aMarket(t);
-  const token = (place: unknown) => Buffer.from(JSON.stringify(place)).toString("base64url");
+  const token = (place: readonly unknown[], order = "id asc") =>
+    Buffer.from(JSON.stringify([`benchmarks:${order}`, ...place])).toString("base64url");
   for (const [query, field, error] of [
     [{ select_filters: "{" }, "select_filters", "invalid_args"],
     [{ select_filters: { speed: { eq: 1 } } }, "select_filters.speed", "invalid_args"],
@@ -133,8 +134,13 @@ test("a search of benchmarks that cannot be read is refused with the field", asy
     [{ limit: 0 }, "limit", "invalid_args"],
     [{ after_token: "x" }, "after_token", "invalid_token"],
     [{ after_token: token([1, 1]) }, "after_token", "invalid_token"],
-    [{ order_by: [["value"]], after_token: token(["fast", 1]) }, "after_token", "invalid_token"],
-    [{ order_by: [["gpu_name"]], after_token: token(["\0", 1]) }, "after_token", "invalid_token"],
+    [{ order_by: [["value"]], after_token: token(["fast", 1], "value asc:id asc") }, "after_token", "invalid_token"],
+    [
+      { order_by: [["gpu_name"]], after_token: token(["\0", 1], "gpu_name asc:id asc") },
+      "after_token",
+      "invalid_token",
+    ],
+    [{ order_by: [["value"]], after_token: token([1, 1], "value desc:id asc") }, "after_token", "invalid_token"],
     [{ after_token: token([1.5]) }, "after_token", "invalid_token"],
   ] as const) {
     const { status, body, text } = await ask(query);

@@ -1,6 +1,5 @@
-import { castValue } from "../../../base/filters/cast-value.ts";
 import type { Filter, FilterScalar, SortKey } from "../../../base/filters/filter.ts";
-import { invalidToken, readPageToken, writePageToken } from "../../../base/filters/page-token.ts";
+import { listInOrder, readPageToken, writePageToken } from "../../../base/filters/page-token.ts";
 import { parseFilters, STRICT_FILTERS } from "../../../base/filters/parse-filters.ts";
 import { parseOrderBy } from "../../../base/filters/parse-order.ts";
 import { parseQueryLanguage } from "../../../base/filters/query-language.ts";
@@ -85,12 +84,13 @@ export async function searchBenchmarks(db: Reader, viewerId: UserId, query: Benc
   const filters = [...readFilters(query), ...readQuery(query)];
   const asked = parseOrderBy(query.order_by, BENCHMARK_COLUMNS, { source: "order_by" });
   const order: readonly SortKey[] = [...asked, { column: "id", direction: "asc" }];
-  const after = readPlace(query.after_token, order);
+  const list = listInOrder("benchmarks", order, BENCHMARK_COLUMNS);
+  const after = readPageToken(list, query.after_token);
   const limit = Math.min(query.limit ?? LIMIT_DEFAULT, LIMIT_MAX);
   const found = await searchStored(db, { viewerId, filters, order, after, limit: limit + 1 });
   const benchmarks = found.slice(0, limit);
   const last = benchmarks.at(-1);
-  const nextToken = found.length > limit && last !== undefined ? writePageToken(placeOf(last, order)) : null;
+  const nextToken = found.length > limit && last !== undefined ? writePageToken(list, placeOf(last, order)) : null;
   return { benchmarks, nextToken };
 }
 
@@ -106,16 +106,4 @@ function readQuery({ query = "" }: BenchmarkQuery): readonly Filter[] {
 
 function placeOf(benchmark: ShownBenchmark, order: readonly SortKey[]): readonly FilterScalar[] {
   return order.map(({ column }) => (isBenchmarkColumn(column) ? benchmark[column] : null));
-}
-
-function readPlace(token: string | undefined, order: readonly SortKey[]): readonly FilterScalar[] | undefined {
-  if (token === undefined || token === "") return undefined;
-  const place = readPageToken(token, order.length);
-  const fits = order.every(({ column }, index) => {
-    const value = place[index] ?? null;
-    const isKnown = isBenchmarkColumn(column);
-    return value === null || (isKnown && castValue(value, BENCHMARK_COLUMNS[column].type, "strict") === value);
-  });
-  if (!fits) throw invalidToken();
-  return place;
 }

@@ -1,12 +1,12 @@
 import { Type } from "typebox";
 import { invalid, notFound } from "../../../../base/errors.ts";
+import { invalidToken, readPageToken, writePageToken, type PagedList } from "../../../../base/filters/page-token.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
 import { sheetOfInvoice } from "../documents/document-sheet.ts";
 import { findDocument } from "../documents/document-store.ts";
 import { readLimit } from "../movements/rules/movement-plan.ts";
-import { badToken, readToken, writeToken } from "../rules/page-token.ts";
 import { renderSheetPage } from "../documents/sheet-page.ts";
 import { renderSheetPdf } from "../documents/sheet-pdf.ts";
 import type { Sheet } from "../documents/rules/sheet.ts";
@@ -16,7 +16,7 @@ import { viewAccountDocument, viewHead, viewInvoice } from "./account-document-v
 import { sheetOf } from "./sheets.ts";
 
 const TAGS = ["Billing"];
-const LIST = "account_documents";
+const PAGES = { name: "account_documents", types: ["integer", "text"] } as const satisfies HeadPages;
 const LIMIT = { fallback: 100, max: 500 };
 const NumberParams = Type.Object({ number: Type.String() });
 
@@ -43,7 +43,7 @@ function listRoute({ app, database }: HttpScope): void {
     async (request) => {
       const { userId } = identityOf(request);
       const kind = readKind(request.query.kind);
-      const before = readPlace(LIST, request.query.after_token);
+      const before = readPlace(PAGES, request.query.after_token);
       const limit = readLimit(request.query.limit, LIMIT);
       const found = await listHeads(database.kysely, userId, { kind, before, limit: limit + 1 });
       const page = found.slice(0, limit);
@@ -52,7 +52,7 @@ function listRoute({ app, database }: HttpScope): void {
         success: true as const,
         count: page.length,
         total: await countHeads(database.kysely, userId, kind),
-        next_token: last === undefined ? null : writeToken(LIST, [last.issuedAt.getTime(), last.number]),
+        next_token: last === undefined ? null : writePageToken(PAGES, [last.issuedAt.getTime(), last.number]),
         results: page.map(viewHead),
       };
     },
@@ -67,13 +67,17 @@ export function readKind(text: string | undefined): (typeof KINDS)[number] | und
   return kind;
 }
 
+/** A list of documents, for tokens of its pages: the time of issue, in milliseconds, and the number of a document. */
+export type HeadPages = PagedList<readonly ["integer", "text"]>;
+
 /** The last document of the page before, from a token of this list. */
-export function readPlace(list: string, token: string | undefined): HeadPlace | undefined {
-  const [issuedMs, number] = readToken(list, token, ["integer", "string"]) ?? [];
-  if (issuedMs === undefined) return undefined;
-  const issuedAt = new Date(Number(issuedMs));
-  if (Number.isNaN(issuedAt.getTime()) || !NUMBER.test(String(number))) throw badToken();
-  return { issuedAt, number: String(number) };
+export function readPlace(pages: HeadPages, token: string | undefined): HeadPlace | undefined {
+  const place = readPageToken(pages, token);
+  if (place === undefined) return undefined;
+  const [issuedMs, number] = place;
+  const issuedAt = new Date(issuedMs);
+  if (Number.isNaN(issuedAt.getTime()) || !NUMBER.test(number)) throw invalidToken();
+  return { issuedAt, number };
 }
 
 function showRoute({ app, database }: HttpScope): void {

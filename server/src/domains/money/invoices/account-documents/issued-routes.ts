@@ -1,20 +1,20 @@
 import { Readable } from "node:stream";
 import { Type } from "typebox";
 import { invalid } from "../../../../base/errors.ts";
+import { writePageToken } from "../../../../base/filters/page-token.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import type { HttpScope } from "../../../../http/server.ts";
 import { csvRecord } from "../rules/csv.ts";
 import type { Month } from "../documents/rules/document-usage.ts";
 import { monthAfter } from "../month.ts";
 import { readLimit } from "../movements/rules/movement-plan.ts";
-import { writeToken } from "../rules/page-token.ts";
-import { readKind, readPlace } from "./account-document-routes.ts";
+import { readKind, readPlace, type HeadPages } from "./account-document-routes.ts";
 import { IssuedExportQuery, IssuedQuery, IssuedResponse } from "./issued-schema.ts";
 import { listIssuedDocuments, type IssuedDocument } from "./issued-store.ts";
 import { ISSUED_TITLES, issuedCells, viewIssued } from "./issued-views.ts";
 
 const TAGS = ["Administration"];
-const LIST = "issued_documents";
+const PAGES = { name: "issued_documents", types: ["integer", "text"] } as const satisfies HeadPages;
 const LIMIT = { fallback: 100, max: 500 };
 const ROWS_AT_ONCE = 500;
 
@@ -38,7 +38,7 @@ function listRoute({ app, database }: HttpScope): void {
     },
     async ({ query }) => {
       const kind = readKind(query.kind);
-      const after = readPlace(LIST, query.after_token);
+      const after = readPlace(PAGES, query.after_token);
       const limit = readLimit(query.limit, LIMIT);
       const filter = { ...readMonth(query.month), kind, after, limit: limit + 1 };
       const found = await listIssuedDocuments(database.kysely, filter);
@@ -47,7 +47,7 @@ function listRoute({ app, database }: HttpScope): void {
       return {
         success: true as const,
         count: page.length,
-        next_token: last === undefined ? null : writeToken(LIST, [last.issuedAt.getTime(), last.number]),
+        next_token: last === undefined ? null : writePageToken(PAGES, [last.issuedAt.getTime(), last.number]),
         results: page.map(viewIssued),
       };
     },

@@ -1,3 +1,4 @@
+import { writePageToken } from "../../../../base/filters/page-token.ts";
 import { formatDollars } from "../../../../base/money.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
@@ -13,10 +14,9 @@ import {
   type DaySum,
 } from "../../charging/for-invoices.ts";
 import { listWorkplaces } from "../../../serverless/index.ts";
-import type { ChargesPlan, ChargesScope } from "./rules/charge-plan.ts";
+import { chargePages, linePages, type ChargesPlan, type ChargesScope } from "./rules/charge-plan.ts";
 import { viewChart } from "./charge-chart-view.ts";
 import { viewCharge, viewLine } from "./charge-views.ts";
-import { writeToken } from "../rules/page-token.ts";
 
 const DAY_MS = 86_400_000;
 /** Sums per page at most, above any real page: the sums of one day of all instances of an endpoint are read at once. */
@@ -42,9 +42,7 @@ async function readLines(db: Reader, userId: UserId, plan: ChargesPlan & { reado
     count: page.length,
     total: lineCount,
     total_amount: formatDollars(amount),
-    next_token: hasMore
-      ? writeToken(`charges:lines:${isNewestFirst}`, [last.chargedAt.getTime(), String(last.id)])
-      : null,
+    next_token: hasMore ? writePageToken(linePages(isNewestFirst), [last.chargedAt.getTime(), String(last.id)]) : null,
     results: page.map(viewLine),
   };
 }
@@ -65,7 +63,7 @@ async function readRows(db: Reader, userId: UserId, plan: ChargesPlan & { readon
     count: page.length,
     total,
     total_amount: formatDollars(amount),
-    next_token: hasMore ? writeToken(`charges:${format}:${isNewestFirst}`, [last.day, last.kind, last.id]) : null,
+    next_token: hasMore ? writePageToken(chargePages(plan), [last.day, last.kind, last.id]) : null,
     results: await readPage(db, userId, { page, isTree, workplaces }),
   };
 }

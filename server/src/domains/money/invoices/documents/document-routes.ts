@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { notFound } from "../../../../base/errors.ts";
+import { invalidToken, readPageToken, writePageToken, type PagedList } from "../../../../base/filters/page-token.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
@@ -10,10 +11,9 @@ import { viewDocument, viewSummary } from "./document-views.ts";
 import { readLimit } from "../movements/rules/movement-plan.ts";
 import { renderSheetPage } from "./sheet-page.ts";
 import { renderSheetPdf } from "./sheet-pdf.ts";
-import { badToken, readToken, writeToken } from "../rules/page-token.ts";
 
 const TAGS = ["Billing"];
-const LIST = "documents";
+const PAGES = { name: "documents", types: ["integer"] } as const satisfies PagedList;
 const LIMIT = { fallback: 100, max: 500 };
 /** Monthly invoices as issued: as data, as a page, and as a PDF. */
 export function documentRoutes(scope: HttpScope): void {
@@ -48,7 +48,7 @@ function listRoute({ app, database }: HttpScope): void {
         success: true as const,
         count: page.length,
         total,
-        next_token: last === undefined ? null : writeToken(LIST, [last.from.getTime()]),
+        next_token: last === undefined ? null : writePageToken(PAGES, [last.from.getTime()]),
         results: page.map(viewSummary),
       };
     },
@@ -57,10 +57,10 @@ function listRoute({ app, database }: HttpScope): void {
 
 /** The last month of the page before. */
 function readPlace(token: string | undefined): Date | undefined {
-  const [place] = readToken(LIST, token, ["integer"]) ?? [];
+  const [place] = readPageToken(PAGES, token) ?? [];
   if (place === undefined) return undefined;
-  const month = new Date(Number(place));
-  if (Number.isNaN(month.getTime())) throw badToken();
+  const month = new Date(place);
+  if (Number.isNaN(month.getTime())) throw invalidToken();
   return month;
 }
 

@@ -1,5 +1,6 @@
 import { compileFilter, compileSort } from "../../../../base/filters/compile-filter.ts";
 import type { Columns } from "../../../../base/filters/filter.ts";
+import { writePageToken } from "../../../../base/filters/page-token.ts";
 import { parseFilters, STRICT_FILTERS } from "../../../../base/filters/parse-filters.ts";
 import { parseOrderBy, parseSelectCols } from "../../../../base/filters/parse-order.ts";
 import { asId, type PayoutId, type UserId } from "../../../../base/ids.ts";
@@ -7,11 +8,10 @@ import type { Reader } from "../../../../db/transaction.ts";
 import { listMovements, placeOf, sumMovementsAfter, type Movement } from "../../ledger/for-invoices.ts";
 import { sumCreditChargedAfter } from "../../charging/for-invoices.ts";
 import { listPayouts, type Payout } from "../../payments/for-invoices.ts";
-import { readLimit, type MovementsPlan } from "./rules/movement-plan.ts";
+import { pagesOf, readLimit, type MovementsPlan } from "./rules/movement-plan.ts";
 import type { RawInvoice } from "./movement-schema.ts";
 import { viewMovement, viewRawInvoice } from "./movement-views.ts";
 import { ALL_SIDES } from "./rules/movements.ts";
-import { writeToken } from "../rules/page-token.ts";
 
 /** One page of movements. */
 export async function readMovements(db: Reader, userId: UserId, plan: MovementsPlan) {
@@ -24,10 +24,7 @@ export async function readMovements(db: Reader, userId: UserId, plan: MovementsP
     success: true,
     count: page.length,
     total,
-    next_token:
-      place === undefined
-        ? null
-        : writeToken(`movements:${plan.order}:${plan.isDescending}`, [String(place.value), String(place.id)]),
+    next_token: place === undefined ? null : writePageToken(pagesOf(plan), [String(place.value), String(place.id)]),
     results: page.map((movement) => viewMovement(movement, payoutOf(movement))),
   };
 }

@@ -1,6 +1,7 @@
 import { invalid } from "../../../../base/errors.ts";
 import type { Filter } from "../../../../base/filters/filter.ts";
 import { readNumber } from "../../../../base/filters/json-input.ts";
+import { invalidToken, readPageToken, writePageToken, type PagedList } from "../../../../base/filters/page-token.ts";
 import { parseFilters, STRICT_FILTERS } from "../../../../base/filters/parse-filters.ts";
 import { parseOrderBy, parseSelectCols } from "../../../../base/filters/parse-order.ts";
 import { EVENT_COLUMNS } from "./search-store.ts";
@@ -38,23 +39,21 @@ export function planAuditPage(query: AuditPageQuery): AuditPagePlan {
   return {
     filters: parseFilters(query.select_filters, EVENT_COLUMNS, { ...STRICT_FILTERS, source: "select_filters" }),
     isNewestFirst: order[0]?.direction !== "asc",
-    after: readToken(query.after_token),
+    after: readPlace(query.after_token),
     limit,
     columns: parseSelectCols(query.select_cols, NAMES, "select_cols"),
   };
 }
 
+const LIST = { name: "audit_log", types: ["text"] } as const satisfies PagedList;
+
 /** The token of the page after the event of this id. */
 export function writeAuditToken(id: bigint): string {
-  return Buffer.from(`audit:${id}`).toString("base64url");
+  return writePageToken(LIST, [String(id)]);
 }
 
-function readToken(token: string | undefined): bigint | undefined {
-  if (token === undefined || token === "") return undefined;
-  const text = Buffer.from(token.slice(0, 64), "base64url").toString("utf8");
-  const id = /^audit:(\d{1,18})$/.exec(text)?.[1];
-  if (id === undefined || writeAuditToken(BigInt(id)) !== token) {
-    throw invalid("after_token", "after_token is not one that this list gave out", "invalid_token");
-  }
-  return BigInt(id);
+function readPlace(token: string | undefined): bigint | undefined {
+  const [id] = readPageToken(LIST, token) ?? [];
+  if (id !== undefined && !/^\d{1,18}$/.test(id)) throw invalidToken();
+  return id === undefined ? undefined : BigInt(id);
 }

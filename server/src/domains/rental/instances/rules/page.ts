@@ -78,7 +78,12 @@ export function pageOf(records: readonly InstanceRecord[], query: PageQuery) {
     LIMIT_MAX,
     (query.limit ?? LIMIT_DEFAULT) > 0 ? (query.limit ?? LIMIT_DEFAULT) : LIMIT_FALLBACK,
   );
-  const { rows: page, nextToken } = cutPage(sorted, SORT_COLUMNS, { order, token: query.after_token, limit });
+  const { rows: page, nextToken } = cutPage(sorted, SORT_COLUMNS, {
+    name: "instances",
+    order,
+    token: query.after_token,
+    limit,
+  });
   return {
     success: true as const,
     instances_found: page.length,

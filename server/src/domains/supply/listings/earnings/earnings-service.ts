@@ -42,7 +42,7 @@ export async function readEarningsPage(db: Reader, hostId: UserId, plan: Earning
   const { groupBy, order, token, limit } = plan;
   const rows = await readRows(db, hostId, groupBy, plan);
   const columns = orderColumns(groupBy);
-  const page = cutPage(rows.toSorted(compileSort(order, columns)), columns, { order, token, limit });
+  const page = cutPage(rows.toSorted(compileSort(order, columns)), columns, { name: "earnings", order, token, limit });
   return {
     success: true as const,
     total_rows: rows.length,

@@ -99,7 +99,7 @@ export function machinePageOf(records: readonly MachineRecord[], query: MachineP
     throw invalid("limit", `limit must be a whole number from 1 to ${LIMIT_MAX}`);
   }
   const found = records.filter(compileFilter(filters, COLUMNS)).toSorted(compileSort(order, COLUMNS));
-  const { rows, nextToken } = cutPage(found, COLUMNS, { order, token: query.after_token, limit });
+  const { rows, nextToken } = cutPage(found, COLUMNS, { name: "machines", order, token: query.after_token, limit });
   return {
     success: true as const,
     total_machines: found.length,

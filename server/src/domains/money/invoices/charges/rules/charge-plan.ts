@@ -6,7 +6,7 @@ import { parseFilters, STRICT_FILTERS } from "../../../../../base/filters/parse-
 import { parseMoment } from "../../../../../base/moment.ts";
 import type { ChargeKey, ChargeKind, LinePlace } from "../../../charging/for-invoices.ts";
 import { readLimit } from "../../movements/rules/movement-plan.ts";
-import { badToken, readToken } from "../../rules/page-token.ts";
+import { invalidToken, readPageToken, type PagedList } from "../../../../../base/filters/page-token.ts";
 import { parseFlag } from "../../rules/report.ts";
 
 export type ChargesQuery = {
@@ -51,12 +51,11 @@ export function planCharges(query: ChargesQuery): ChargesPlan {
   const isNewestFirst = query.latest_first === undefined || parseFlag("latest_first", query.latest_first);
   const limit = readLimit(query.limit, { fallback: LIMIT_DEFAULT, max: LIMIT_MAX });
   const common = { ...days, kinds: readKinds(others, format), isNewestFirst, limit };
-  const list = `charges:${format}:${isNewestFirst}`;
   if (format === "lines") {
-    const place = readToken(list, query.after_token, ["integer", "string"]);
+    const place = readPageToken(linePages(isNewestFirst), query.after_token);
     return { ...common, format, after: place && toLinePlace(place) };
   }
-  const key = readToken(list, query.after_token, ["integer", "string", "integer"]);
+  const key = readPageToken(chargePages({ format, isNewestFirst }), query.after_token);
   return { ...common, format, after: key && toKey(key) };
 }
 
@@ -132,16 +131,27 @@ function readKinds(
 
 const KINDS: readonly ChargeKind[] = ["volume", "instance", "serverless", "endpoint"];
 
-function toKey([day, kind, id]: readonly (string | number)[]): ChargeKey {
+/** The list of charges, for tokens of its pages: the day, the kind and the id of a charge. */
+export function chargePages({ format, isNewestFirst }: { readonly format: string; readonly isNewestFirst: boolean }) {
+  return {
+    name: `charges:${format}:${isNewestFirst}`,
+    types: ["integer", "text", "integer"],
+  } as const satisfies PagedList;
+}
+
+/** The list of charge lines: the time of a line, in milliseconds, and its id. */
+export function linePages(isNewestFirst: boolean) {
+  return { name: `charges:lines:${isNewestFirst}`, types: ["integer", "text"] } as const satisfies PagedList;
+}
+
+function toKey([day, kind, id]: readonly [number, string, number]): ChargeKey {
   const known = KINDS.find((candidate) => candidate === kind);
-  const isPlace =
-    typeof day === "number" && typeof id === "number" && day >= 0 && day < 2 ** 31 && id >= 0 && id < 2 ** 31;
-  if (known === undefined || !isPlace) throw badToken();
+  const isPlace = day >= 0 && day < 2 ** 31 && id >= 0 && id < 2 ** 31;
+  if (known === undefined || !isPlace) throw invalidToken();
   return { day, kind: known, id };
 }
 
-function toLinePlace([at, id]: readonly (string | number)[]): LinePlace {
-  const isPlace = typeof at === "number" && Math.abs(at) < 8.64e15 && typeof id === "string" && /^\d{1,18}$/.test(id);
-  if (!isPlace) throw badToken();
+function toLinePlace([at, id]: readonly [number, string]): LinePlace {
+  if (Math.abs(at) >= 8.64e15 || !/^\d{1,18}$/.test(id)) throw invalidToken();
   return { chargedAt: new Date(at), id: BigInt(id) };
 }

@@ -2,11 +2,11 @@ import { invalid } from "../../../../../base/errors.ts";
 import { compileFilter } from "../../../../../base/filters/compile-filter.ts";
 import type { Columns, Filter } from "../../../../../base/filters/filter.ts";
 import { isPlainObject, readJson, readNumber } from "../../../../../base/filters/json-input.ts";
+import { invalidToken, readPageToken, type PagedList } from "../../../../../base/filters/page-token.ts";
 import { parseFilters, STRICT_FILTERS } from "../../../../../base/filters/parse-filters.ts";
 import { parseOrderBy } from "../../../../../base/filters/parse-order.ts";
 import type { MovementPlace, MovementSide } from "../../../ledger/for-invoices.ts";
 import { codesOf } from "./movements.ts";
-import { badToken, readToken } from "../../rules/page-token.ts";
 import { parseFlag } from "../../rules/report.ts";
 
 export type MovementsQuery = {
@@ -44,7 +44,7 @@ export function planMovements(query: MovementsQuery): MovementsPlan | undefined 
   const { when, ...others } = isPlainObject(filters) ? filters : { when: undefined };
   const services = parseFilters(others, SERVICE, { ...STRICT_FILTERS, source: SOURCE });
   const { order, isDescending } = readOrder(query);
-  const place = readToken(`movements:${order}:${isDescending}`, query.after_token, ["string", "string"]);
+  const place = readPageToken(pagesOf({ order, isDescending }), query.after_token);
   const limit = readLimit(query.limit, { fallback: LIMIT_DEFAULT, max: LIMIT_MAX });
   const range = readRange(when);
   if (range === undefined) return undefined;
@@ -111,8 +111,12 @@ function sidesOf(filters: readonly Filter[]): readonly MovementSide[] {
   return codesOf((service) => isWanted(service));
 }
 
-function toPlace([value, id]: readonly (string | number)[]): MovementPlace {
-  const isNumber = [value, id].every((part) => typeof part === "string" && /^-?\d{1,18}$/.test(part));
-  if (!isNumber) throw badToken();
-  return { value: BigInt(value ?? 0), id: BigInt(id ?? 0) };
+/** The list of movements in an order, for tokens of its pages: the value of a movement in it, and its id. */
+export function pagesOf({ order, isDescending }: Pick<MovementsPlan, "order" | "isDescending">) {
+  return { name: `movements:${order}:${isDescending}`, types: ["text", "text"] } as const satisfies PagedList;
+}
+
+function toPlace([value, id]: readonly [string, string]): MovementPlace {
+  if (![value, id].every((part) => /^-?\d{1,18}$/.test(part))) throw invalidToken();
+  return { value: BigInt(value), id: BigInt(id) };
 }
