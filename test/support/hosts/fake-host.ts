@@ -24,6 +24,7 @@ import { asId, type MachineId } from "../../../server/src/base/ids.ts";
 import type { Database } from "../../../server/src/db/connect.ts";
 import type { Encryption } from "../../../server/src/base/encryption.ts";
 import { loadDesired } from "../../../server/src/domains/rental/instances/index.ts";
+import { gistOf } from "./desired-gist.ts";
 import { aGpu } from "./fake-gpu.ts";
 import { FACTS } from "./machines.ts";
 
@@ -388,16 +389,3 @@ export class FakeHost {
 /** Encrypts nothing: encrypted texts play no part in comparisons of hosts. */
 const NO_ENCRYPTION: Encryption = { encrypt: (text) => text, decrypt: () => undefined };
 const NO_TRAFFIC = { received_bytes: 0, sent_bytes: 0 } as const;
-
-function gistOf(
-  desired: { readonly instances: readonly DesiredInstance[]; readonly volumes: readonly DesiredVolume[] } | undefined,
-): string {
-  const instances = (desired?.instances ?? []).map(({ instance_id, generation, run, notice }) => [
-    instance_id,
-    generation,
-    run,
-    notice?.reason,
-  ]);
-  const volumes = (desired?.volumes ?? []).map(({ volume_id, state }) => [volume_id, state]);
-  return JSON.stringify([instances, volumes]);
-}

@@ -1,69 +1,16 @@
 import assert from "node:assert/strict";
-import { createVerify, randomBytes } from "node:crypto";
-import { test, type TestContext } from "node:test";
-import { asId, type EndpointGroupId, type InstanceId } from "../../../base/ids.ts";
-import type { PermissionDocument } from "../../../base/identity.ts";
+import { createVerify } from "node:crypto";
+import { test } from "node:test";
+import { asId, type InstanceId } from "../../../base/ids.ts";
 import { withTransaction } from "../../../db/transaction.ts";
+import { testApp, type TestApp } from "../../../../../test/support/app.ts";
 import { aMachine, anInstanceRow } from "../../../../../test/support/hosts/machines.ts";
-import { soon, testApp, type TestApp } from "../../../../../test/support/app.ts";
-import { aKey, inTransaction, type TestCaller } from "../../../../../test/support/fixtures.ts";
-import { followFreezes, insertFreeze } from "../../people/accounts/for-freezes.ts";
-import { takeRequestNumbers } from "./route-store.ts";
+import { aReadyWorker, aRoutedEndpoint, setWorker } from "../../../../../test/support/serverless/routed-endpoint.ts";
 import { addWorker } from "../endpoints/service.ts";
-import { notifyEndpoints } from "../endpoints/store.ts";
-
-type Endpoint = { readonly id: EndpointGroupId; readonly name: string; readonly key: string };
-
-type Misc = NonNullable<NonNullable<PermissionDocument["api"]>["misc"]>;
-
-async function anEndpoint(app: TestApp, owner: TestCaller, name = "llama 70b"): Promise<Endpoint> {
-  const as = { secret: owner.secret };
-  const made = await app.call({ method: "POST", url: "/api/v0/endptjobs/", body: { endpoint_name: name }, ...as });
-  const id = Number(made.body.result);
-  const shown = await app.call({ url: `/api/v0/endptjobs/${id}/`, ...as });
-  return { id: asId<EndpointGroupId>(id), name, key: shown.body.result.api_key };
-}
-
-/** A worker that reports to be ready for `perf` units a second. */
-async function aReadyWorker(app: TestApp, owner: TestCaller, endpoint: Endpoint, perf = 100): Promise<InstanceId> {
-  const id = await withTransaction(app.env.database, app.clock, async (tx) => {
-    const instanceId = await anInstanceRow(tx, owner.id, await aMachine(tx, owner.id));
-    assert.equal(await addWorker(tx, endpoint.id, instanceId), "added");
-    return instanceId;
-  });
-  const url = `http://192.0.2.7:${30_000 + id}`;
-  await setWorker(app, endpoint, id, { url, ready_at: app.clock.now(), claimed_perf: perf });
-  return id;
-}
-
-async function setWorker(app: TestApp, endpoint: Endpoint, id: InstanceId, columns: Record<string, unknown>) {
-  await withTransaction(app.env.database, app.clock, async (tx) => {
-    const set = { reported_at: app.clock.now(), ...columns };
-    await tx.db.updateTable("endpoint_workers").set(set).where("instance_id", "=", id).execute();
-    await notifyEndpoints(tx, [endpoint.id]);
-  });
-  await app.settled();
-}
-
-async function world(t: TestContext) {
-  const secret = randomBytes(32);
-  const app = await testApp(t, { secret });
-  const owner = await app.caller();
-  const endpoint = await anEndpoint(app, owner);
-  const ask = (body: Readonly<Record<string, unknown>> = {}) =>
-    app.call({
-      method: "POST",
-      url: "/route/",
-      body: { endpoint: endpoint.name, api_key: endpoint.key, cost: 100, ...body },
-    });
-  /** Waits until this many requests are in the queue. */
-  const held = (count: number) =>
-    soon(`${count} held`, () => (app.app.routers.of(endpoint.id)?.queue().requestCount ?? 0) === count);
-  return { app, owner, endpoint, ask, held, secret };
-}
+import { takeRequestNumbers } from "./route-store.ts";
 
 test("a request gets a signed address at once, and a number that it keeps", async (t) => {
-  const { app, owner, endpoint, ask } = await world(t);
+  const { app, owner, endpoint, ask } = await aRoutedEndpoint(t);
   const worker = await aReadyWorker(app, owner, endpoint);
   const { status, body } = await ask({ request_idx: 0, replay_timeout: 60 });
   assert.equal(status, 200);
@@ -85,149 +32,8 @@ test("a request gets a signed address at once, and a number that it keeps", asyn
   assert.match(rows[0].key, /^sealed1:/);
 });
 
-test("the endpoint's key may come in the body, as bearer or in the query", async (t) => {
-  const { app, owner, endpoint } = await world(t);
-  await aReadyWorker(app, owner, endpoint);
-  const body = { endpoint: endpoint.name, cost: 1 };
-  const calls = [
-    { url: "/route/", secret: endpoint.key, body },
-    { url: `/route?api_key=${endpoint.key}`, body },
-    { url: "/route/", secret: owner.secret, body: { ...body, api_key: endpoint.key } },
-  ];
-  for (const call of calls) assert.equal((await app.call({ method: "POST", ...call })).status, 200);
-});
-
-test("a wrong key, the key of another endpoint and an unknown name get the same refusal; bad fields are named", async (t) => {
-  const { app, owner, endpoint, ask } = await world(t);
-  const other = await anEndpoint(app, owner, "other");
-  const stranger = await app.caller();
-  const wrong = [
-    { api_key: "wrong" },
-    { api_key: "\u2028 not even a key" },
-    { api_key: other.key },
-    { api_key: stranger.secret },
-    { api_key: undefined },
-  ];
-  const message = `authenticate_endpoint_apikey: invalid api_key or endpoint ${endpoint.name} not found`;
-  for (const body of wrong) {
-    const { status, body: said } = await ask(body);
-    assert.deepEqual([status, said.error, said.error_msg], [401, "auth_error", message]);
-  }
-  const unknown = await ask({ endpoint: "nobody's" });
-  assert.deepEqual([unknown.status, unknown.body.error_msg], [401, message.replace(endpoint.name, "nobody's")]);
-  const bad: readonly (readonly [string, unknown])[] = [
-    ["cost", undefined],
-    ["cost", "100"],
-    ["cost", -1],
-    ["endpoint", undefined],
-    ["request_idx", 1.5],
-    ["request_idx", -1],
-    ["request_idx", 1_000_000],
-    ["replay_timeout", -1],
-  ];
-  for (const [field, value] of bad) {
-    const { status, body } = await ask({ [field]: value });
-    assert.deepEqual([status, body.error, body.field, body.error_msg], [400, "invalid_args", field, body.msg], field);
-  }
-});
-
-test("a key of the account opens the oldest of its endpoints with that name, and no other account's", async (t) => {
-  const { app, owner, endpoint } = await world(t);
-  const worker = await aReadyWorker(app, owner, endpoint);
-  const body = { endpoint: endpoint.name, cost: 1 };
-  const calls = (secret: string) => [
-    { url: "/route/", secret, body },
-    { url: `/route/?api_key=${secret}`, body },
-    { url: "/route/", body: { ...body, api_key: secret } },
-    { url: "/route/", secret, body: { ...body, api_key: "wrong" } },
-  ];
-  const younger = await anEndpoint(app, owner);
-  for (const call of calls(owner.secret)) {
-    const { status, body: said } = await app.call({ method: "POST", ...call });
-    assert.deepEqual([status, said.url], [200, `http://192.0.2.7:${30_000 + worker}`]);
-  }
-  assert.equal(app.app.routers.of(younger.id), undefined, "the other one of this name was not asked");
-  const stranger = await app.caller();
-  for (const call of calls(stranger.secret)) {
-    const { status, body: said } = await app.call({ method: "POST", ...call });
-    assert.deepEqual([status, said.error], [401, "auth_error"]);
-  }
-  const own = await anEndpoint(app, stranger);
-  const theirs = await aReadyWorker(app, stranger, own);
-  const routed = await app.call({ method: "POST", url: "/route/", secret: stranger.secret, body });
-  assert.equal(routed.body.url, `http://192.0.2.7:${30_000 + theirs}`);
-});
-
-test("an endpoint may be asked for by its id, which counts before a name, with its own key or the account's", async (t) => {
-  const { app, owner, endpoint } = await world(t);
-  const worker = await aReadyWorker(app, owner, endpoint);
-  const ask = (secret: string, body: object) =>
-    app.call({ method: "POST", url: "/route/", secret, body: { cost: 1, latency: 0.2, guid: 5, ...body } });
-  for (const secret of [endpoint.key, owner.secret]) {
-    const { status, body } = await ask(secret, { endpoint_id: endpoint.id, endpoint: "another name" });
-    assert.deepEqual([status, body.endpoint, body.url], [200, endpoint.name, `http://192.0.2.7:${30_000 + worker}`]);
-  }
-  const [younger, stranger] = [await anEndpoint(app, owner), await app.caller()];
-  for (const [secret, id] of [
-    [stranger.secret, endpoint.id],
-    [endpoint.key, younger.id],
-    [owner.secret, 2_000_000_000],
-  ] as const) {
-    const { status, body } = await ask(secret, { endpoint_id: id });
-    assert.deepEqual([status, body.error], [401, "auth_error"]);
-  }
-  const unnamed = await ask(endpoint.key, {});
-  assert.deepEqual([unnamed.status, unnamed.body.field], [400, "endpoint"]);
-});
-
-test("a narrowed key of the account asks for workers only with the permission for serverless calls", async (t) => {
-  const { app, owner, endpoint } = await world(t);
-  await aReadyWorker(app, owner, endpoint);
-  const ask = async (misc: Misc | undefined) => {
-    const permissions = { api: { user_read: {}, ...(misc === undefined ? {} : { misc }) } };
-    const { secret } = await inTransaction(app.env.database, (tx) => aKey(tx, owner, { permissions }));
-    const body = { endpoint: endpoint.name, cost: 1 };
-    const { status, body: said } = await app.call({ method: "POST", url: "/route/", secret, body });
-    return status === 200 ? typeof said.url : [status, said.error];
-  };
-  const only = (name: string) => ({ "api.route.request": { constraints: { endpoint: { eq: name } } } });
-  assert.equal(await ask({}), "string");
-  assert.equal(await ask(only(endpoint.name)), "string");
-  assert.deepEqual(await ask(undefined), [403, "not_authorized"]);
-  assert.deepEqual(await ask({ "api.endpoint.list": {} }), [403, "not_authorized"]);
-  assert.deepEqual(await ask(only("other")), [403, "not_authorized"]);
-});
-
-test("a frozen account's key asks for no worker", async (t) => {
-  const { app, owner, endpoint } = await world(t);
-  await aReadyWorker(app, owner, endpoint);
-  const admin = await app.caller();
-  await inTransaction(app.env.database, async (tx) => {
-    await insertFreeze(tx, { userId: owner.id, reason: "review", frozenBy: admin.id });
-    await followFreezes(tx, owner.id);
-  });
-  await app.settled();
-  const body = { endpoint: endpoint.name, cost: 1 };
-  const { status, body: said } = await app.call({ method: "POST", url: "/route/", secret: owner.secret, body });
-  assert.deepEqual([status, said.error], [403, "account_frozen"]);
-});
-
-test("guessing keys is slowed down; clients with a valid key are not, however many ask at once", async (t) => {
-  const { app, owner, endpoint, ask } = await world(t);
-  await aReadyWorker(app, owner, endpoint);
-  const first = await Promise.all(Array.from({ length: 700 }, () => ask({ cost: 1 })));
-  assert.deepEqual(new Set(first.map(({ status }) => status)), new Set([200]));
-  assert.equal(new Set(first.map(({ body }) => body.request_idx)).size, 700, "each has a number of its own");
-  const guesses = await Promise.all(Array.from({ length: 700 }, (_, index) => ask({ api_key: `guess-${index}` })));
-  const ofAccount = await Promise.all(Array.from({ length: 700 }, () => ask({ cost: 1, api_key: owner.secret })));
-  assert.deepEqual(new Set(ofAccount.map(({ status }) => status)), new Set([200]), "its key is remembered");
-  const refused = guesses.filter(({ status }) => status === 429);
-  assert.ok(refused.length >= 100, `${refused.length} were too many`);
-  assert.equal((await ask()).status, 200);
-});
-
 test("a request without a worker is held and answered the moment that one is ready", async (t) => {
-  const { app, owner, endpoint, ask, held } = await world(t);
+  const { app, owner, endpoint, ask, held } = await aRoutedEndpoint(t);
   const pressed: number[] = [];
   app.app.routers.onPressure((id) => void pressed.push(id));
   const answer = ask();
@@ -239,7 +45,7 @@ test("a request without a worker is held and answered the moment that one is rea
 });
 
 test("a worker whose readiness was not notified is found within a second by requests that wait", async (t) => {
-  const { app, owner, endpoint, ask, held } = await world(t);
+  const { app, owner, endpoint, ask, held } = await aRoutedEndpoint(t);
   const id = await withTransaction(app.env.database, app.clock, async (tx) => {
     const instanceId = await anInstanceRow(tx, owner.id, await aMachine(tx, owner.id));
     await addWorker(tx, endpoint.id, instanceId);
@@ -257,7 +63,7 @@ test("a worker whose readiness was not notified is found within a second by requ
 });
 
 test("a worker whose readiness was not notified is found within five seconds without any request", async (t) => {
-  const { app, owner, endpoint, ask } = await world(t);
+  const { app, owner, endpoint, ask } = await aRoutedEndpoint(t);
   const known = await aReadyWorker(app, owner, endpoint);
   await ask();
   const other = await aReadyWorker(app, owner, endpoint, 100);
@@ -275,7 +81,7 @@ test("a worker whose readiness was not notified is found within five seconds wit
 });
 
 test("after five seconds the client is told to ask again, and why; its place is kept, and a worker reserved for it", async (t) => {
-  const { app, owner, endpoint, ask, held } = await world(t);
+  const { app, owner, endpoint, ask, held } = await aRoutedEndpoint(t);
   const answers = [ask({ cost: 1 })];
   await held(1);
   answers.push(ask({ cost: 2 }));
@@ -295,7 +101,7 @@ test("after five seconds the client is told to ask again, and why; its place is 
 });
 
 test("a client that disconnects before it was told a number leaves no trace", async (t) => {
-  const { app, endpoint, held } = await world(t);
+  const { app, endpoint, held } = await aRoutedEndpoint(t);
   const hangUp = new AbortController();
   const answer = fetch(`http://${app.origin}/route/`, {
     method: "POST",
@@ -311,7 +117,7 @@ test("a client that disconnects before it was told a number leaves no trace", as
 });
 
 test("a client that asks twice at once is answered in the second call", async (t) => {
-  const { app, owner, endpoint, ask, held } = await world(t);
+  const { app, owner, endpoint, ask, held } = await aRoutedEndpoint(t);
   const first = ask();
   await held(1);
   app.clock.advance(5_000);
@@ -324,7 +130,7 @@ test("a client that asks twice at once is answered in the second call", async (t
 });
 
 test("a suspended endpoint routes to the workers it has; a stopped one says that it is stopped", async (t) => {
-  const { app, owner, endpoint, ask } = await world(t);
+  const { app, owner, endpoint, ask } = await aRoutedEndpoint(t);
   const url = `/api/v0/endptjobs/${endpoint.id}/`;
   const set = async (state: string) => {
     await app.call({ method: "PUT", url, secret: owner.secret, body: { endpoint_state: state } });
@@ -340,7 +146,7 @@ test("a suspended endpoint routes to the workers it has; a stopped one says that
 });
 
 test("a deleted endpoint is unknown, also to held calls", async (t) => {
-  const { app, owner, endpoint, ask, held } = await world(t);
+  const { app, owner, endpoint, ask, held } = await aRoutedEndpoint(t);
   const answer = ask();
   await held(1);
   await app.call({ method: "DELETE", url: `/api/v0/endptjobs/${endpoint.id}/`, secret: owner.secret });
@@ -349,7 +155,7 @@ test("a deleted endpoint is unknown, also to held calls", async (t) => {
 });
 
 test("draining takes effect with the notification, and given requests stay load until they are finished", async (t) => {
-  const { app, owner, endpoint, ask } = await world(t);
+  const { app, owner, endpoint, ask } = await aRoutedEndpoint(t);
   const [one, two] = [await aReadyWorker(app, owner, endpoint), await aReadyWorker(app, owner, endpoint)];
   const first = await ask({ cost: 10 });
   await setWorker(app, endpoint, one, { draining_at: app.clock.now(), draining_to: "stop" });
@@ -361,7 +167,7 @@ test("draining takes effect with the notification, and given requests stay load 
 });
 
 test("traffic is stored by the second, added up over servers, and deleted after a week", async (t) => {
-  const { app, owner, endpoint, ask } = await world(t);
+  const { app, owner, endpoint, ask } = await aRoutedEndpoint(t);
   await aReadyWorker(app, owner, endpoint);
   await ask({ cost: 3 });
   await app.runLoop("write-endpoint-load");
@@ -377,7 +183,7 @@ test("traffic is stored by the second, added up over servers, and deleted after 
 });
 
 test("a server with another secret cannot sign, says so, and gives no request away", async (t) => {
-  const { app, owner, endpoint, ask } = await world(t);
+  const { app, owner, endpoint, ask } = await aRoutedEndpoint(t);
   const worker = await aReadyWorker(app, owner, endpoint);
   await ask();
   const second = await testApp(t, { env: app.env, clock: app.clock });
@@ -389,7 +195,7 @@ test("a server with another secret cannot sign, says so, and gives no request aw
 });
 
 test("a restarted server gives no number twice and takes up those that clients hold", async (t) => {
-  const { app, owner, endpoint, ask, secret } = await world(t);
+  const { app, owner, endpoint, ask, secret } = await aRoutedEndpoint(t);
   const worker = await aReadyWorker(app, owner, endpoint);
   const { request_idx: held, reqnum } = (await ask()).body;
   const second = await testApp(t, { env: app.env, clock: app.clock, secret });
@@ -413,7 +219,7 @@ test("a restarted server gives no number twice and takes up those that clients h
 });
 
 test("many clients that move to another server at once, with numbers that it does not know, are taken up", async (t) => {
-  const { app, owner, endpoint, ask } = await world(t);
+  const { app, owner, endpoint, ask } = await aRoutedEndpoint(t);
   await aReadyWorker(app, owner, endpoint);
   await ask();
   for (let round = 1; round <= 2; round += 1) {
