@@ -47,7 +47,6 @@ const BARE: Readonly<Record<string, "array" | "string">> = {
   "GET /api/v0/users/cloud_integrations/": "array",
   "POST /get_autogroup_workers/": "array",
   "POST /get_endpoint_workers/": "array",
-  "PUT /api/v0/team/roles/{name}/": "string",
 };
 
 /** Operations that end the key that calls them. */
