@@ -224,7 +224,7 @@ test("metrics are for hosts: one without machines is told so, and a renter is re
   for (const path of ["current/", "history/", "locations/"]) {
     assert.deepEqual(await metrics(world, path, joining.secret), { success: true, needs_machine: true });
     const refused = await world.call({ url: `/api/v0/metrics/gpu/${path}`, secret: renter.secret });
-    assert.deepEqual([refused.status, refused.body.error], [401, "not_a_host"]);
+    assert.deepEqual([refused.status, refused.body.error], [403, "not_a_host"]);
   }
   const owner = await world.caller();
   await world.host({ gpus: 1, owner });

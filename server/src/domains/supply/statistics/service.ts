@@ -1,5 +1,5 @@
 import type { Clock } from "../../../base/clock.ts";
-import { unauthenticated } from "../../../base/errors.ts";
+import { forbidden } from "../../../base/errors.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { findHostRole, listGpuMachines } from "../hosts/for-statistics.ts";
@@ -94,7 +94,7 @@ export async function keepSamples(tx: Tx): Promise<{ readonly rolled: number; re
 /** Market metrics are for hosts: throws for renters. True for a host without a machine, which gets an explanation instead. */
 export async function needsMachine(db: Reader, userId: UserId): Promise<boolean> {
   const role = await findHostRole(db, userId);
-  if (role === "renter") throw unauthenticated("Market metrics are for hosts: join a machine first.", "not_a_host");
+  if (role === "renter") throw forbidden("Market metrics are for hosts: join a machine first.", "not_a_host");
   return role === "without_machines";
 }
 

@@ -134,15 +134,15 @@ export const SUPPLY_OPERATIONS: OperationWords = {
   },
   "api.metrics.gpu_current": {
     description:
-      "Returns supply, demand and prices of each model of GPU by the last census; prices are in dollars per GPU and hour. 401 `not_a_host` for accounts that host nothing.",
+      "Returns supply, demand and prices of each model of GPU by the last census; prices are in dollars per GPU and hour. 403 `not_a_host` for accounts that host nothing.",
   },
   "api.metrics.gpu_history": {
     description:
-      "Returns supply, demand and prices of models of GPUs over time, as parallel lists. 401 `not_a_host` for accounts that host nothing, 400 `invalid_args` for a span that cannot be read.",
+      "Returns supply, demand and prices of models of GPUs over time, as parallel lists. 403 `not_a_host` for accounts that host nothing, 400 `invalid_args` for a span that cannot be read.",
   },
   "api.metrics.gpu_locations": {
     description:
-      "Returns GPUs by city and country, counted again every hour. 401 `not_a_host` for accounts that host nothing.",
+      "Returns GPUs by city and country, counted again every hour. 403 `not_a_host` for accounts that host nothing.",
   },
   "api.metrics.gpu_prices": {
     description:
