@@ -75,7 +75,7 @@ describe("what outlives a rental", () => {
     });
     assert.deepEqual([second.status, second.body.error], [409, "volume_in_use"], second.text);
     const early = await renter.call("DELETE", `/api/v0/volumes/?id=${volume.id}`);
-    assert.equal(early.status, 400, early.text);
+    assert.equal(early.status, 409, early.text);
 
     await renter.destroy(first.id);
     const next = await until("a second instance", async () => {

@@ -244,7 +244,7 @@ test("a volume in use cannot be deleted before its instance is gone", async () =
   const id = await aVolume();
   const instance = await attach(id);
   const refused = await served.call("DELETE", "/api/v0/volumes/", { as: renter, body: { id } });
-  assert.deepEqual([refused.status, refused.body["error"]], [400, "invalid_args"]);
+  assert.deepEqual([refused.status, refused.body["error"], refused.body["volume_id"]], [409, "volume_in_use", id]);
   const row = (await volumes()).find((volume) => volume["id"] === id);
   assert.deepEqual([row?.["status"], row?.["instances"]], ["attached", [instance]]);
   await inTransaction(env.database, (tx) => detachVolumes(tx, [instance]));

@@ -1,4 +1,4 @@
-import { invalid, notFound } from "../../../base/errors.ts";
+import { conflict, notFound, type AppError } from "../../../base/errors.ts";
 import {
   asId,
   type InstanceId,
@@ -90,7 +90,7 @@ export async function showVolumes(
 
 /**
  * Deletes a volume of the caller: it disappears from the account, and its host is told to delete the data. 404 when
- * there is none of this id, 400 while an instance uses it.
+ * there is none of this id, 409 while an instance uses it or a clone reads it.
  */
 export async function deleteVolume(tx: Tx, userId: UserId, id: VolumeId): Promise<void> {
   const volume = await findVolumeForUpdate(tx, id, userId);
@@ -98,13 +98,17 @@ export async function deleteVolume(tx: Tx, userId: UserId, id: VolumeId): Promis
   const attachments = await listAttachmentsOfVolumes(tx.db, [id]);
   if (attachments.length > 0) {
     const names = attachments.map((attachment) => attachment.instanceId).join(", ");
-    throw invalid("id", `Volume ${id} is attached to instance ${names}: destroy the instance first.`);
+    throw inUse(id, `Volume ${id} is attached to instance ${names}: destroy the instance first.`);
   }
   const copyId = await findOpenClone(tx, id);
   if (copyId !== undefined) {
-    throw invalid("id", `Volume ${id} is being cloned to volume ${copyId}: wait for that, or delete that one first.`);
+    throw inUse(id, `Volume ${id} is being cloned to volume ${copyId}: wait for that, or delete that one first.`);
   }
   await endVolume(tx, volume);
+}
+
+function inUse(id: VolumeId, message: string): AppError {
+  return conflict("volume_in_use", message, { extra: { volume_id: id } });
 }
 
 /** Takes a volume from its owner, and tells its host to delete the data. The caller holds its lock; nothing uses it. */

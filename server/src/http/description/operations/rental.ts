@@ -295,7 +295,7 @@ export const RENTAL_OPERATIONS: OperationWords = {
   },
   "api.volume.delete": {
     description:
-      "Deletes a volume with its data; the id may stand in the body or in the query. 404 `no_such_volume`, 400 `invalid_args` while it is attached to an instance or being cloned.",
+      "Deletes a volume with its data; the id may stand in the body or in the query. 404 `no_such_volume`, 409 `volume_in_use` while it is attached to an instance or being cloned.",
     request: { id: 21 },
   },
   "api.volume.copy": {

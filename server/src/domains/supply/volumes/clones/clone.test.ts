@@ -107,7 +107,7 @@ test("a clone that does not finish within a day has failed, and deleting it canc
   const { world, here, there, source, clone, call, shown } = await aWorld(t);
   const [first, second] = [Number((await clone()).body.id), Number((await clone()).body.id)];
   const busy = await call("DELETE", { id: source });
-  assert.deepEqual([busy.status, busy.body.error], [400, "invalid_args"]);
+  assert.deepEqual([busy.status, busy.body.error], [409, "volume_in_use"]);
   assert.match(busy.body.msg, new RegExp(`is being cloned to volume ${first}`));
   // A clone that is cancelled before a host has heard of it is never ordered.
   const asked = await Promise.all([here, there].map(async (host) => ({ host, halves: await host.tasks(2) })));

@@ -176,7 +176,7 @@ test("attached volumes are listed per instance, shared ones with each of their i
     await detachVolumes(tx, [first]);
     await detachVolumes(tx, [first]);
     assert.deepEqual([...(await listMounts(tx.db, [first, second])).keys()], [second]);
-    await assert.rejects(deleteVolume(tx, userId, shared), { kind: "invalid" });
+    await assert.rejects(deleteVolume(tx, userId, shared), { code: "volume_in_use" });
     await deleteVolume(tx, userId, own);
   });
 });
