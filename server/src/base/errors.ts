@@ -12,8 +12,6 @@ export type ErrorKind =
   /** A well-formed request that contradicts what is there, where the published status is 422. */
   | "unprocessable"
   | "insufficient_funds"
-  /** Too little credit to prepay, whose published status is 411. */
-  | "insufficient_to_prepay"
   | "too_large"
   | "unsupported_media"
   | "rate_limited"

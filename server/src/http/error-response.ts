@@ -45,8 +45,6 @@ function statusOf(kind: ErrorKind): number {
       return 410;
     case "unprocessable":
       return 422;
-    case "insufficient_to_prepay":
-      return 411;
     case "too_large":
       return 413;
     case "unsupported_media":

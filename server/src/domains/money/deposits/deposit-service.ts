@@ -1,4 +1,4 @@
-import { AppError, invalid, notFound } from "../../../base/errors.ts";
+import { AppError, insufficientFunds, invalid, notFound } from "../../../base/errors.ts";
 import type { InstanceId, UserId } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
 import { formatDollars, nanos, toDollars, type Nanos } from "../../../base/money.ts";
@@ -146,7 +146,7 @@ async function refuseBeyondCaps(tx: Tx, instance: Instance, amount: Nanos): Prom
     if (amount <= room) continue;
     const missing = formatDollars(amount - room);
     const message = `A cap is reached: prepaying $${formatDollars(amount)} needs $${missing} more than the cap of ${describeScope(scope)} leaves.`;
-    throw new AppError("insufficient_to_prepay", "cap_reached", message, { extra: { shortfall: Number(missing) } });
+    throw new AppError("insufficient_funds", "cap_reached", message, { extra: { shortfall: Number(missing) } });
   }
 }
 
@@ -156,7 +156,7 @@ function insufficientForPrepaying(amount: Nanos, spendable: Nanos): AppError {
   const [has, missing] = [formatDollars(availableNanos), formatDollars(shortfallNanos)];
   const message = `Insufficient credit: prepaying $${formatDollars(amount)} needs $${missing} more than the $${has} there is.`;
   const extra = { available: toDollars(availableNanos), shortfall: toDollars(shortfallNanos) };
-  return new AppError("insufficient_to_prepay", "insufficient_credit", message, { extra });
+  return insufficientFunds(message, { extra });
 }
 
 export function curveOf({ creditDiscountMaxPermille }: MachineDescription): DiscountCurve {

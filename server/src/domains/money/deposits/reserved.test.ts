@@ -235,7 +235,7 @@ test("a renter with only a deposit runs on it, may stop and start, and is stoppe
   const id = await rentAndRun(world, user, host);
   const { available } = await creditOfUser(world, user);
   const short = await prepay(world, user, id, 11);
-  assert.deepEqual([short.status, short.body.error], [411, "insufficient_credit"]);
+  assert.deepEqual([short.status, short.body.error], [400, "insufficient_credit"]);
   assert.match(short.body.msg, /^Insufficient credit: .* needs \$0\.1\d* more/);
   assert.equal((await prepay(world, user, id, Number(available) / 1e9 - 0.001)).status, 200);
   await pass(world, host, HOUR_MS);

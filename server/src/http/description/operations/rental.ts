@@ -125,7 +125,7 @@ export const RENTAL_OPERATIONS: OperationWords = {
   },
   "api.instance.prepay": {
     description:
-      "Moves dollars from the credit to the instance's deposit, which lowers the price of its running time. 411 `insufficient_credit` or `cap_reached`, 400 `no_such_instance` or `contract_ended`.",
+      "Moves dollars from the credit to the instance's deposit, which lowers the price of its running time. 400 `insufficient_credit` or `cap_reached` when it cannot be paid, 400 `no_such_instance` or `contract_ended`.",
   },
   "api.instance.deposit": {
     description:

@@ -262,7 +262,7 @@ test("prepaying counts against caps when it is paid", async (t) => {
   const prepay = (amount: number) =>
     world.call({ method: "PUT", url: `/api/v0/instances/prepay/${id}/`, secret: user.secret, body: { amount } });
   const refused = await prepay(100);
-  assert.deepEqual([refused.status, refused.body.error], [411, "cap_reached"], refused.text);
+  assert.deepEqual([refused.status, refused.body.error], [400, "cap_reached"], refused.text);
   const paid = await prepay(80);
   assert.equal(paid.status, 200, paid.text);
   const [cap] = await listCaps(world, user);
