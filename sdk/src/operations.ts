@@ -24,6 +24,8 @@ export type Account = {
   readonly got_signup_credit: boolean;
   readonly last4: string;
   readonly paypal_email: string;
+  readonly wise_email: string;
+  readonly huggingface_cloud_sync_enabled: boolean;
   readonly password_resettable: boolean;
   readonly ssh_key: string;
   readonly sid: string;
@@ -36,6 +38,7 @@ export type Account = {
   readonly taxinfo: string;
   readonly parent_id: number | null;
   readonly host_only: boolean;
+  readonly host_agreement_accepted: boolean;
   readonly key_id: number;
   readonly created_at: number;
   readonly freeze: AccountFreeze | null;
@@ -3564,6 +3567,8 @@ export type SignIn = {
   readonly got_signup_credit?: boolean;
   readonly last4?: string;
   readonly paypal_email?: string;
+  readonly wise_email?: string;
+  readonly huggingface_cloud_sync_enabled?: boolean;
   readonly password_resettable?: boolean;
   readonly ssh_key?: string;
   readonly sid?: string;
@@ -3576,9 +3581,10 @@ export type SignIn = {
   readonly taxinfo?: string;
   readonly parent_id?: number | null;
   readonly host_only?: boolean;
+  readonly host_agreement_accepted?: boolean;
   readonly key_id?: number;
   readonly created_at?: number;
-  readonly freeze?: SignInFreeze | null;
+  readonly freeze?: AccountFreeze | null;
   readonly success: true;
   readonly api_key?: string;
   readonly session_key?: string;
@@ -3588,12 +3594,6 @@ export type SignIn = {
   readonly methods?: readonly TfaMethod[];
   readonly num_backup_codes?: number;
   readonly backup_codes_remaining?: number;
-};
-
-export type SignInFreeze = {
-  readonly id: number;
-  readonly reason: string;
-  readonly holds_for: "account" | "member";
 };
 
 export type SimulatedFigures = {
@@ -3811,6 +3811,8 @@ export type Subaccount = {
   readonly got_signup_credit: boolean;
   readonly last4: string;
   readonly paypal_email: string;
+  readonly wise_email: string;
+  readonly huggingface_cloud_sync_enabled: boolean;
   readonly password_resettable: boolean;
   readonly ssh_key: string;
   readonly sid: string;
@@ -3823,6 +3825,7 @@ export type Subaccount = {
   readonly taxinfo: string;
   readonly parent_id: number | null;
   readonly host_only: boolean;
+  readonly host_agreement_accepted: boolean;
   readonly key_id: number | null;
   readonly api_key: string;
   readonly created_at: string;
@@ -4323,9 +4326,45 @@ export type UserCreateRequest = {
 
 export type UserCreateResponse = {
   readonly id: number;
-  readonly username: string;
   readonly email: string;
+  readonly username: string;
+  readonly user: string;
+  readonly fullname: string;
+  readonly balance: number;
+  readonly credit: number;
+  readonly balance_threshold: number;
+  readonly balance_threshold_enabled: boolean;
+  readonly traffic_limit: number | null;
+  readonly email_verified: boolean;
+  readonly has_billing: boolean;
+  readonly has_payout: boolean;
+  readonly can_pay: boolean;
+  readonly billing_creditonly: boolean;
+  readonly billed_expected: number;
+  readonly billed_verified: number;
+  readonly paid_expected: number;
+  readonly paid_verified: number;
+  readonly got_signup_credit: boolean;
+  readonly last4: string;
+  readonly paypal_email: string;
+  readonly wise_email: string;
+  readonly huggingface_cloud_sync_enabled: boolean;
+  readonly password_resettable: boolean;
+  readonly ssh_key: string;
+  readonly sid: string;
+  readonly tfa_status: "enabled" | "disabled";
+  readonly billaddress_line1: string;
+  readonly billaddress_line2: string;
+  readonly billaddress_city: string;
+  readonly billaddress_zip: string;
+  readonly billaddress_country: string;
+  readonly taxinfo: string;
+  readonly parent_id: number | null;
+  readonly host_only: boolean;
+  readonly host_agreement_accepted: boolean;
   readonly key_id: number;
+  readonly created_at: number;
+  readonly freeze: AccountFreeze | null;
   readonly api_key: string;
 };
 
@@ -4361,6 +4400,51 @@ export type UserUpdateRequest = {
   readonly balance_threshold?: number | string;
   readonly balance_threshold_enabled?: boolean | string;
   readonly traffic_limit?: number | null;
+};
+
+export type UserUpdateResponse = {
+  readonly success: true;
+  readonly msg: string;
+  readonly id: number;
+  readonly email: string;
+  readonly username: string;
+  readonly user: string;
+  readonly fullname: string;
+  readonly balance: number;
+  readonly credit: number;
+  readonly balance_threshold: number;
+  readonly balance_threshold_enabled: boolean;
+  readonly traffic_limit: number | null;
+  readonly email_verified: boolean;
+  readonly has_billing: boolean;
+  readonly has_payout: boolean;
+  readonly can_pay: boolean;
+  readonly billing_creditonly: boolean;
+  readonly billed_expected: number;
+  readonly billed_verified: number;
+  readonly paid_expected: number;
+  readonly paid_verified: number;
+  readonly got_signup_credit: boolean;
+  readonly last4: string;
+  readonly paypal_email: string;
+  readonly wise_email: string;
+  readonly huggingface_cloud_sync_enabled: boolean;
+  readonly password_resettable: boolean;
+  readonly ssh_key: string;
+  readonly sid: string;
+  readonly tfa_status: "enabled" | "disabled";
+  readonly billaddress_line1: string;
+  readonly billaddress_line2: string;
+  readonly billaddress_city: string;
+  readonly billaddress_zip: string;
+  readonly billaddress_country: string;
+  readonly taxinfo: string;
+  readonly parent_id: number | null;
+  readonly host_only: boolean;
+  readonly host_agreement_accepted: boolean;
+  readonly key_id: number;
+  readonly created_at: number;
+  readonly freeze: AccountFreeze | null;
 };
 
 export type VerificationCheck = {
@@ -7462,7 +7546,7 @@ export type UserUpdateInput = {
   readonly body?: UserUpdateRequest;
 };
 
-export type UserUpdateAnswer = Message;
+export type UserUpdateAnswer = UserUpdateResponse;
 
 /** Change own account: `PUT /api/v0/users/` */
 export function userUpdate(client: Client, input: UserUpdateInput = {}, options?: CallOptions): Promise<UserUpdateAnswer> {

@@ -34,20 +34,17 @@ export async function accountsHttp(
         queueMail,
         isSignupOpen,
         encryption: encryption ?? createEncryption(randomBytes(32), randomBytes),
-        balanceOf: async (userId) => {
-          const balance = credit.get(userId) ?? ZERO;
-          return { balanceNanos: balance, availableNanos: balance };
-        },
         refuseNewKeys: async () => {},
-        paymentStandingOf: async () => ({ last4: undefined, hasPayoutMethod: false }),
-        paymentStandingsOf: async () => new Map(),
-        balancesOf: async (userIds) =>
-          new Map(
-            userIds.map((id) => {
-              const balance = credit.get(id) ?? ZERO;
-              return [id, { balanceNanos: balance, availableNanos: balance }];
-            }),
-          ),
+        factsOf: async (_db, userIds) =>
+          userIds.map((userId) => {
+            const balance = credit.get(userId) ?? ZERO;
+            return {
+              userId,
+              balance: { balanceNanos: balance, availableNanos: balance },
+              payments: { last4: undefined, hasPayoutMethod: false },
+              isHost: false,
+            };
+          }),
         grantCredit: async (_tx, { userId, amount }) => {
           credit.set(userId, nanos((credit.get(userId) ?? 0n) + amount));
         },

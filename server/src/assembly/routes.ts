@@ -27,15 +27,9 @@ import { balanceOf, type TransferPoster } from "../domains/money/ledger/index.ts
 import { marketRoutes, type OfferTable, type searchOffers } from "../domains/supply/market/for-assembly.ts";
 import { refreshOffers } from "../domains/supply/market/index.ts";
 import { accruedOf, lockSpendable, readBalance } from "../domains/money/charging/index.ts";
-import { depositAccrualOf, readBalances, settleInstance } from "../domains/money/charging/for-assembly.ts";
+import { depositAccrualOf, settleInstance } from "../domains/money/charging/for-assembly.ts";
 import { notificationRoutes } from "../domains/notifications/index.ts";
-import {
-  platformFeeOf,
-  paymentRoutes,
-  readPaymentSummaries,
-  readPaymentSummary,
-  type PaymentProvider,
-} from "../domains/money/payments/for-assembly.ts";
+import { platformFeeOf, paymentRoutes, type PaymentProvider } from "../domains/money/payments/for-assembly.ts";
 import { auditRoutes } from "../domains/money/audit/index.ts";
 import {
   autoscalerRoutes,
@@ -66,6 +60,7 @@ import { registerDocs } from "../http/docs.ts";
 import { listBelongings } from "./belongings.ts";
 import { registerHealth } from "./health.ts";
 import { registerMetrics } from "./metrics.ts";
+import { userFactsReader } from "./user-facts.ts";
 import type { createNotificationParts } from "./notification-parts.ts";
 import type { HttpScope } from "../http/server.ts";
 import type { LoopDriver } from "../base/loop-driver.ts";
@@ -143,15 +138,12 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
 function peopleRoutes(http: HttpScope, parts: Parts): void {
   const { database, clock, secret, random, encryption, loops, identities, ipHistory } = parts;
   const { queueMail } = parts.notificationParts;
+  const factsOf = userFactsReader(clock);
   const balanceNow = (userId: UserId) => inSnapshot(database, (db) => readBalance(db, clock.now(), userId));
   accountRoutes(http, {
     ...{ identities, ipHistory, random, encryption, queueMail },
     isSignupOpen: parts.isSignupOpen ?? true,
-    balanceOf: balanceNow,
-    balancesOf: (userIds) => inSnapshot(database, (db) => readBalances(db, clock.now(), userIds)),
-    refuseNewKeys,
-    paymentStandingsOf: (userIds) => readPaymentSummaries(database.kysely, userIds),
-    paymentStandingOf: (userId) => readPaymentSummary(database.kysely, userId),
+    ...{ factsOf, refuseNewKeys },
     grantCredit: (tx, { userId, amount, actor }) =>
       grantCredit(tx, { userId, amount: nanos(amount), reason: "credit granted", actor }),
   });
@@ -159,8 +151,7 @@ function peopleRoutes(http: HttpScope, parts: Parts): void {
     ...{ identities, random, encryption, queueMail, refuseNewKeys, refuseCappedMember },
     codeKey: codeKey(secret),
     sms: parts.sms,
-    balanceOf: balanceNow,
-    paymentStandingOf: (userId) => readPaymentSummary(database.kysely, userId),
+    factsOf,
   });
   const freezeAbandoned = async (tx: Tx, teamId: UserId) => {
     if (await freezeAbandonedTeam(tx, teamId)) tx.afterCommit(() => loops.wake(ENFORCE_LOOP));

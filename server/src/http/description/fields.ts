@@ -15,6 +15,8 @@ const PARTS: Readonly<Record<string, { readonly of: string; readonly without?: r
   MachineColumns: { of: "Machine" },
   AuditLogRow: { of: "AuditLogEntry" },
   Subaccount: { of: "Account", without: ["freeze"] },
+  UserCreateResponse: { of: "Account", without: ["key_id"] },
+  UserUpdateResponse: { of: "Account" },
 };
 
 const OWN: FieldWords = {

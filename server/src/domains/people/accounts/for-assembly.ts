@@ -5,3 +5,4 @@ export { API_KEYS_CHANNEL, createIdentities } from "./keys/identities.ts";
 export { createIpHistory, IP_HISTORY_FLUSH_MS, type IpHistory } from "./ip-history/ip-history.ts";
 export { setAccountLimits, type AccountLimits } from "./users/limit-store.ts";
 export { accountRoutes } from "./routes.ts";
+export type { ReadUserFacts } from "./views.ts";

@@ -16,4 +16,5 @@ export { lockMembership } from "./team-accounts/member-store.ts";
 export { notForTeams } from "./users/rules/user.ts";
 export { UNFIT } from "./users/profile.ts";
 export { CurrentUserResponse } from "./schema.ts";
-export { viewUser, type BalanceView, type PaymentStandingView } from "./views.ts";
+export { readOwnRecord } from "./users/own-record.ts";
+export type { ReadUserFacts } from "./views.ts";

@@ -56,6 +56,8 @@ const PROFILE = {
   got_signup_credit: Type.Boolean(),
   last4: Text,
   paypal_email: Text,
+  wise_email: Text,
+  huggingface_cloud_sync_enabled: Type.Boolean(),
   password_resettable: Type.Boolean(),
   ssh_key: Text,
   sid: Text,
@@ -68,13 +70,15 @@ const PROFILE = {
   taxinfo: Text,
   parent_id: Nullable(Type.Integer()),
   host_only: Type.Boolean(),
+  host_agreement_accepted: Type.Boolean(),
 };
 export const CurrentUserResponse = model("Account", {
   ...PROFILE,
   key_id: Type.Integer(),
   created_at: Type.Number(),
   freeze: Nullable(
-    Type.Object(
+    model(
+      "AccountFreeze",
       {
         id: Type.Integer(),
         reason: Type.String(),
@@ -104,10 +108,8 @@ export const CreateUserBody = Type.Object({
 export type CreateUserBody = Static<typeof CreateUserBody>;
 
 export const CreateUserResponse = Type.Object({
-  id: Type.Integer(),
-  username: Text,
-  email: Text,
-  key_id: Type.Integer(),
+  ...CurrentUserResponse.properties,
+  key_id: Type.Integer({ description: "Id of the account's first key" }),
   api_key: Type.String({ description: "The secret of the account's first key; it cannot be read again" }),
 });
 
@@ -128,6 +130,8 @@ export const UpdateUserBody = Type.Object({
   traffic_limit: Type.Optional(Nullable(Type.Number())),
 });
 export type UpdateUserBody = Static<typeof UpdateUserBody>;
+/** The account as it is now, which newer clients read, with the message for older ones. */
+export const UpdateUserResponse = Type.Object({ success: Success, msg: Text, ...CurrentUserResponse.properties });
 
 export const ConfirmEmailBody = Type.Object({
   token: Type.String({ minLength: 1, maxLength: 200 }),

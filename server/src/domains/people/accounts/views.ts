@@ -1,6 +1,8 @@
 import { epochSeconds } from "../../../base/clock.ts";
 import type { Identity } from "../../../base/identity.ts";
+import type { UserId } from "../../../base/ids.ts";
 import { toDollars, type Nanos } from "../../../base/money.ts";
+import type { Reader } from "../../../db/transaction.ts";
 import type { AuditRecord } from "./audit-log/store.ts";
 import type { IpRecord } from "./ip-history/store.ts";
 import type { ApiKey } from "./keys/store.ts";
@@ -22,7 +24,19 @@ export type PaymentStandingView = {
   readonly hasPayoutMethod: boolean;
 };
 
-type UserFacts = { readonly balance: BalanceView; readonly payments: PaymentStandingView };
+/** Facts about a user that other domains know. */
+export type UserFacts = {
+  readonly balance: BalanceView;
+  readonly payments: PaymentStandingView;
+  /** True when the user has a machine, or a token or credential with which one joins. */
+  readonly isHost: boolean;
+};
+
+/** Reads these facts of each of the users; `app.ts` passes it in. */
+export type ReadUserFacts = (
+  db: Reader,
+  userIds: readonly UserId[],
+) => Promise<readonly (UserFacts & { readonly userId: UserId })[]>;
 
 /** The API's record of the caller's own account. */
 export function viewUser(
@@ -44,7 +58,7 @@ export function viewUser(
 /**
  * The fields that records of all users share. Berth has no sign-up credit: that field says so.
  */
-function viewProfile(user: User, { balance, payments }: UserFacts) {
+function viewProfile(user: User, { balance, payments, isHost }: UserFacts) {
   const { billing } = user;
   const hasCard = payments.last4 !== undefined;
   return {
@@ -69,6 +83,8 @@ function viewProfile(user: User, { balance, payments }: UserFacts) {
     got_signup_credit: false,
     last4: payments.last4 ?? "",
     paypal_email: "",
+    wise_email: "",
+    huggingface_cloud_sync_enabled: false,
     password_resettable: false,
     ssh_key: user.sshKey,
     sid: "",
@@ -81,6 +97,7 @@ function viewProfile(user: User, { balance, payments }: UserFacts) {
     taxinfo: billing.taxinfo,
     parent_id: user.parentId ?? null,
     host_only: user.isHostOnly,
+    host_agreement_accepted: isHost,
   };
 }
 

@@ -3,7 +3,7 @@ import type { Identity } from "../../../base/identity.ts";
 import type { UserId } from "../../../base/ids.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import type { Identities, RandomBytes } from "../accounts/index.ts";
-import type { BalanceView, PaymentStandingView } from "../accounts/for-sign-in.ts";
+import type { ReadUserFacts } from "../accounts/for-sign-in.ts";
 import type { QueueMail } from "../../notifications/index.ts";
 import type { SmsSender } from "./sms.ts";
 
@@ -18,8 +18,7 @@ export type SignInMeans = {
   readonly queueMail: QueueMail | undefined;
   /** Sends text messages; undefined where no provider is set up. */
   readonly sms: SmsSender | undefined;
-  readonly balanceOf: (userId: UserId) => Promise<BalanceView>;
-  readonly paymentStandingOf: (userId: UserId) => Promise<PaymentStandingView>;
+  readonly factsOf: ReadUserFacts;
   /** Refuses another key to a caller whose key has a cap: the new key would not have it. */
   readonly refuseNewKeys: (tx: Tx, identity: Identity, teamId: number | undefined) => Promise<void>;
   /** Refuses a session of a team to a member who has or had a capped key of it. */

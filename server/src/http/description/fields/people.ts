@@ -59,6 +59,12 @@ export const PEOPLE_FIELDS: FieldWords = {
   "Account.paid_verified": ["Always 0", 0],
   "Account.got_signup_credit": ["Always false: new accounts get no credit", false],
   "Account.paypal_email": ["Always empty", ""],
+  "Account.wise_email": ["Always empty", ""],
+  "Account.huggingface_cloud_sync_enabled": ["Always false: there are no cloud connections", false],
+  "Account.host_agreement_accepted": [
+    "True for a host: an account with a machine, or with a token or credential with which one joins",
+    false,
+  ],
   "Account.password_resettable": ["Always false", false],
   "Account.sid": ["Id of the session of this request; empty for an API key", ""],
   "Account.tfa_status": ["`enabled` when a sign-in needs a second factor", "disabled"],

@@ -28,7 +28,6 @@ export const SIGN_IN_FIELDS: FieldWords = {
   "SessionCreateRequest.username": ["User name or e-mail address", "renter@example.com"],
   "SessionCreateRequest.email": ["E-mail address, in place of the user name", "renter@example.com"],
   "SessionCreateRequest.password": ["Password of the account", "correct horse battery staple"],
-  "SignInFreeze.id": ["Id of the freeze", 3],
   "SessionCreateRequest.captcha": ["Ignored", ""],
   "SessionCreateRequest.team_id": ["Id of a team that the session acts for; the person's own account by default", 40],
   demands_tfa: ["True when operations that destroy something need a session with a second factor", false],

@@ -1,13 +1,10 @@
-import { ZERO } from "../../../../base/money.ts";
+import { inSnapshot } from "../../../../db/transaction.ts";
 import { callerOf, identityOf, type HttpScope } from "../../../../http/server.ts";
 import { ACCOUNT_TAGS, type AccountPorts } from "../route-ports.ts";
 import { RegenerateBody, RegenerateResponse, SubaccountsResponse } from "../schema.ts";
 import { viewSubaccount } from "../views.ts";
 import { regenerateKeys } from "./regenerate-service.ts";
 import { listSubaccounts } from "./store.ts";
-
-const NO_MONEY = { balanceNanos: ZERO, availableNanos: ZERO };
-const NO_PAYMENTS = { last4: undefined, hasPayoutMethod: false };
 
 /** Routes for the subaccounts of the caller and their keys. */
 export function subaccountRoutes({ app, database, mutate }: HttpScope, ports: AccountPorts): void {
@@ -17,18 +14,18 @@ export function subaccountRoutes({ app, database, mutate }: HttpScope, ports: Ac
       config: { access: { operation: "api.subaccount.list", permission: "user_read" } },
       schema: { tags: ACCOUNT_TAGS, summary: "Show own subaccounts", response: { 200: SubaccountsResponse } },
     },
-    async (request) => {
-      const subaccounts = await listSubaccounts(database.kysely, identityOf(request).userId);
-      const ids = subaccounts.map(({ id }) => id);
-      const [balances, standings] = await Promise.all([ports.balancesOf(ids), ports.paymentStandingsOf(ids)]);
-      return {
-        users: subaccounts.map((one) =>
-          viewSubaccount(one, {
-            balance: balances.get(one.id) ?? NO_MONEY,
-            payments: standings.get(one.id) ?? NO_PAYMENTS,
+    (request) => {
+      const { userId } = identityOf(request);
+      return inSnapshot(database, async (db) => {
+        const subaccounts = new Map((await listSubaccounts(db, userId)).map((one) => [one.id, one]));
+        const facts = await ports.factsOf(db, [...subaccounts.keys()]);
+        return {
+          users: facts.flatMap((known) => {
+            const subaccount = subaccounts.get(known.userId);
+            return subaccount === undefined ? [] : [viewSubaccount(subaccount, known)];
           }),
-        ),
-      };
+        };
+      });
     },
   );
   app.put(

@@ -1,7 +1,9 @@
 import { callerOf, identityOf, type HttpScope } from "../../../../http/server.ts";
+import { inSnapshot } from "../../../../db/transaction.ts";
 import { listAuditEvents } from "../audit-log/store.ts";
-import { noSuchUser, requireUser, resolveUserId } from "./find-user.ts";
+import { noSuchUser, resolveUserId } from "./find-user.ts";
 import { IP_ADDRESSES_MAX, listIpAccesses } from "../ip-history/store.ts";
+import { readOwnRecord } from "./own-record.ts";
 import { hashPassword } from "./password.ts";
 import { parseNewProfile } from "./profile.ts";
 import { ACCOUNT_TAGS, type AccountPorts } from "../route-ports.ts";
@@ -11,13 +13,13 @@ import {
   CreateUserResponse,
   CurrentUserResponse,
   IpHistoryResponse,
-  MessageResponse,
   SettingsResponse,
   UpdateUserBody,
+  UpdateUserResponse,
   UserIdParams,
 } from "../schema.ts";
 import { createAccount, resolveParent, signupClosed, updateOwnUser } from "./service.ts";
-import { viewAuditRecord, viewIpRecord, viewUser } from "../views.ts";
+import { viewAuditRecord, viewIpRecord } from "../views.ts";
 
 /** Events that one answer shows; the contract has no paging for it. */
 const AUDIT_EVENTS_MAX = 1_000;
@@ -48,15 +50,15 @@ export function userRoutes(scope: HttpScope, ports: AccountPorts): void {
       const passwordHash = await hashPassword(profile.password, ports.random);
       return mutate(request, async (tx) => {
         const input = { profile, passwordHash, parentId, identity, ipAddress, means: ports };
-        const { userId, email, username, keyId, secret } = await createAccount(tx, input);
-        return { id: userId, username, email, key_id: keyId, api_key: secret };
+        const { userId, keyId, secret } = await createAccount(tx, input);
+        const record = await readOwnRecord(tx.db, userId, { apiKeyId: keyId }, ports.factsOf);
+        return { ...record, api_key: secret };
       });
     },
   );
 }
 
 function ownUserRoutes({ app, database, mutate }: HttpScope, ports: AccountPorts): void {
-  const { balanceOf, paymentStandingOf } = ports;
   for (const name of ["current", "me"]) {
     app.get(
       `/api/v0/users/${name}/`,
@@ -64,12 +66,9 @@ function ownUserRoutes({ app, database, mutate }: HttpScope, ports: AccountPorts
         config: { access: { operation: "api.user.show", permission: "user_read", isAlias: name !== "current" } },
         schema: { tags: ACCOUNT_TAGS, summary: "Show own account", response: { 200: CurrentUserResponse } },
       },
-      async (request) => {
+      (request) => {
         const identity = identityOf(request);
-        const { userId } = identity;
-        const user = await requireUser(database.kysely, userId);
-        const [balance, payments] = await Promise.all([balanceOf(userId), paymentStandingOf(userId)]);
-        return viewUser(user, { balance, payments, identity });
+        return inSnapshot(database, (db) => readOwnRecord(db, identity.userId, identity, ports.factsOf));
       },
     );
   }
@@ -85,13 +84,15 @@ function ownUserRoutes({ app, database, mutate }: HttpScope, ports: AccountPorts
         tags: ACCOUNT_TAGS,
         summary: "Change own account",
         body: UpdateUserBody,
-        response: { 200: MessageResponse },
+        response: { 200: UpdateUserResponse },
       },
     },
     (request) =>
       mutate(request, async (tx) => {
-        await updateOwnUser(tx, callerOf(request), request.body, ports);
-        return { success: true as const, msg: "The account was updated." };
+        const caller = callerOf(request);
+        await updateOwnUser(tx, caller, request.body, ports);
+        const record = await readOwnRecord(tx.db, caller.identity.userId, caller.identity, ports.factsOf);
+        return { success: true as const, msg: "The account was updated.", ...record };
       }),
   );
 }

@@ -1,8 +1,8 @@
 import { AppError } from "../../../../base/errors.ts";
 import type { HttpScope } from "../../../../http/server.ts";
 import { epochSeconds } from "../../../../base/clock.ts";
-import { requireUser } from "../../accounts/index.ts";
-import { viewUser } from "../../accounts/for-sign-in.ts";
+import { inSnapshot } from "../../../../db/transaction.ts";
+import { readOwnRecord } from "../../accounts/for-sign-in.ts";
 import type { SignInMeans } from "../means.ts";
 import type { Opened } from "./open-session.ts";
 
@@ -10,17 +10,16 @@ import type { Opened } from "./open-session.ts";
 export async function recordOf(
   { database }: Pick<HttpScope, "database">,
   { userId, secret }: Opened,
-  { identities, balanceOf, paymentStandingOf }: SignInMeans,
+  { identities, factsOf }: SignInMeans,
 ) {
   const identity = await identities.authenticate(secret);
   if (identity?.session === undefined) {
     throw new AppError("unauthenticated", "auth_error", "The session ended meanwhile. Sign in again.");
   }
-  const user = await requireUser(database.kysely, userId);
-  const [balance, payments] = await Promise.all([balanceOf(userId), paymentStandingOf(userId)]);
+  const record = await inSnapshot(database, (db) => readOwnRecord(db, userId, identity, factsOf));
   return {
     success: true as const,
-    ...viewUser(user, { balance, payments, identity }),
+    ...record,
     session_key: secret,
     session_expires_at: epochSeconds(identity.session.expiresAt),
   };

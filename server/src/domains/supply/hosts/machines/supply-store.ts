@@ -76,6 +76,17 @@ export async function listGpuMachines(db: Reader): Promise<readonly GpuMachine[]
   }));
 }
 
+/** Those of these users who have a machine, or a token or credential with which one joins. */
+export async function listHostsAmong(db: Reader, userIds: readonly UserId[]): Promise<ReadonlySet<UserId>> {
+  const { rows } = await sql<{ id: UserId }>`
+    select asked.id from unnest(${[...userIds]}::integer[]) as asked (id)
+    where exists (select from machines where host_id = asked.id and deleted_at is null)
+      or exists (select from join_tokens where user_id = asked.id)
+      or exists (select from agent_credentials where user_id = asked.id)
+  `.execute(db);
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Tells whether a user has a machine, has only created a join token, or neither. */
 export async function findHostRole(db: Reader, userId: UserId): Promise<"host" | "without_machines" | "renter"> {
   const { rows } = await sql<{ has_machine: boolean; has_token: boolean }>`
