@@ -347,6 +347,7 @@ export type ApiKey = {
   readonly rights: "full" | "scoped";
   readonly team_id: number | null;
   readonly team_name: string | null;
+  readonly team_owner: number | null;
   readonly name: string;
   readonly key: null;
   readonly key_type: "api";
@@ -2753,6 +2754,7 @@ export type MemberRole = {
   readonly success: true;
   readonly msg: string;
   readonly role: string;
+  readonly new_role_permissions: Readonly<Record<string, unknown>>;
 };
 
 export type Message = {
@@ -3868,6 +3870,10 @@ export type TeamAcceptInviteResponse = {
 };
 
 export type TeamApikeysResponse = {
+  readonly success: boolean;
+  readonly msg?: string;
+  readonly keys_found: number;
+  readonly keys: Readonly<Record<string, readonly TeamKey[]>>;
   readonly apikeys: readonly ApiKey[];
 };
 
@@ -3932,6 +3938,16 @@ export type TeamInviteResponse = {
   readonly expires_at: number;
 };
 
+export type TeamKey = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly username: string;
+  readonly key: "";
+  readonly key_type: "api";
+  readonly created_at: number;
+  readonly role_name: string;
+};
+
 export type TeamListResponse = {
   readonly teams: readonly Team[];
 };
@@ -3977,6 +3993,7 @@ export type TeamSetMemberRoleRequest = {
 };
 
 export type TeamTransferRequest = {
+  readonly new_team_owner_id?: number;
   readonly user_id?: number;
   readonly email?: string;
 };

@@ -25,4 +25,5 @@ export { ApiKeyRecord } from "./schema.ts";
 export { closeTeamAccount, openTeamAccount } from "./team-accounts/team-account.ts";
 export { notForTeams } from "./users/rules/user.ts";
 export { lockBelongings, updateUser } from "./users/store.ts";
+export type { ApiKey } from "./keys/store.ts";
 export { viewApiKey, viewBalance, type BalanceView } from "./views.ts";

@@ -217,6 +217,7 @@ export const ApiKeyRecord = model("ApiKey", {
   rights: Type.Union([Type.Literal("full"), Type.Literal("scoped")]),
   team_id: Type.Union([Type.Integer(), Type.Null()]),
   team_name: Nullable(Text),
+  team_owner: Nullable(Type.Integer()),
   name: Text,
   key: Type.Null({ description: "Always null: a key is shown once, when it is created" }),
   key_type: Type.Literal("api"),

@@ -146,6 +146,7 @@ export function viewApiKey(key: ApiKey): ApiKeyRecord {
     rights: key.permissions === undefined ? "full" : "scoped",
     team_id: key.memberId === undefined ? null : key.userId,
     team_name: key.teamName ?? null,
+    team_owner: key.teamOwnerId ?? null,
     name: key.name,
     key: null,
     key_type: "api",

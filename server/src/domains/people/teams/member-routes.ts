@@ -20,7 +20,7 @@ import {
   StatusResponse,
 } from "./schema.ts";
 import type { TeamMeans } from "./team-service.ts";
-import { viewMember } from "./views.ts";
+import { viewMember, viewRole } from "./views.ts";
 
 export function memberRoutes(scope: HttpScope, means: TeamMeans): void {
   listAndRemove(scope, means);
@@ -179,5 +179,10 @@ function roleNameOf({
 }
 
 function viewChange({ member, role }: Awaited<ReturnType<typeof changeMemberRole>>) {
-  return { success: true as const, msg: `${member.username} has the role ${role.name} now.`, role: role.name };
+  return {
+    success: true as const,
+    msg: `${member.username} has the role ${role.name} now.`,
+    role: role.name,
+    new_role_permissions: viewRole(role).permissions,
+  };
 }

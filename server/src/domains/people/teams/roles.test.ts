@@ -78,7 +78,8 @@ describe("roles of teams", () => {
       assert.deepEqual(await statuses(), [403, 200]);
       await done(app, team.secret, "PUT", `/team/members/${person.id}/roles/`, { role: "manager" });
       assert.deepEqual(await statuses(), [200, 200]);
-      await done(app, team.secret, "POST", `/team/members/${person.id}/roles/`, { role_id: roleId });
+      const changed = await done(app, team.secret, "POST", `/team/members/${person.id}/roles/`, { role_id: roleId });
+      assert.deepEqual(changed.new_role_permissions, { api: { misc: {} } });
       assert.deepEqual(await statuses(), [403, 200]);
       const back = await done(app, team.secret, "DELETE", `/team/members/${person.id}/roles/`);
       assert.equal(back.role, "Member");

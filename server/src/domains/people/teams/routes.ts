@@ -1,7 +1,7 @@
 import { invalid } from "../../../base/errors.ts";
 import type { UserId } from "../../../base/ids.ts";
 import { callerOf, identityOf, type HttpScope } from "../../../http/server.ts";
-import { listMemberships, listTeamKeys, viewApiKey, type BalanceView } from "../accounts/for-teams.ts";
+import { listMembers, listMemberships, listTeamKeys, type BalanceView } from "../accounts/for-teams.ts";
 import { requireOwnTeam } from "./authority.ts";
 import { readBalances } from "./balance-service.ts";
 import { memberRoutes } from "./member-routes.ts";
@@ -20,11 +20,11 @@ import {
   TransferTeamBody,
 } from "./schema.ts";
 import { changeTeamName, createTeam, deleteTeam, transferOwnership, type TeamMeans } from "./team-service.ts";
-import { viewMembership, viewTeamBalance } from "./views.ts";
+import { viewMembership, viewTeamBalance, viewTeamKeys } from "./views.ts";
 
 export type TeamPorts = TeamMeans & { readonly balanceOf: (userId: UserId) => Promise<BalanceView> };
 
-/** Routes of teams, their members and roles. There are no logins, and so no sessions to list. */
+/** Routes of teams, their members and roles. Sessions of a team are listed where people sign in. */
 export function teamRoutes(scope: HttpScope, ports: TeamPorts): void {
   createAndDelete(scope, ports);
   changeTeam(scope, ports);
@@ -110,9 +110,11 @@ function changeTeam({ app, mutate }: HttpScope, { identities }: TeamPorts): void
     },
     (request) =>
       mutate(request, async (tx) => {
-        const { email, user_id: userId } = request.body;
-        const recipient = email ?? userId;
-        if (recipient === undefined) throw invalid("user_id", "user_id or email is required");
+        const { email, user_id: userId, new_team_owner_id: newOwnerId = userId } = request.body;
+        const recipient = email ?? newOwnerId;
+        if (recipient === undefined) {
+          throw invalid("new_team_owner_id", "new_team_owner_id, user_id or email is required");
+        }
         const done = await transferOwnership(tx, callerOf(request), String(recipient), identities);
         return { success: true as const, msg: `${done.username} owns the team ${done.teamName} now.` };
       }),
@@ -159,7 +161,8 @@ function readTeam({ app, database }: HttpScope, { balanceOf }: TeamPorts): void 
     },
     async (request) => {
       const { team } = await requireOwnTeam(database.kysely, identityOf(request));
-      return { apikeys: (await listTeamKeys(database.kysely, team.id)).map(viewApiKey) };
+      const members = await listMembers(database.kysely, team.id);
+      return viewTeamKeys(await listTeamKeys(database.kysely, team.id), members);
     },
   );
 }

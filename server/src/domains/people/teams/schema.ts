@@ -36,6 +36,7 @@ export const DeleteTeamResponse = Type.Object({
 });
 
 export const TransferTeamBody = Type.Object({
+  new_team_owner_id: Type.Optional(Id),
   user_id: Type.Optional(Id),
   email: Type.Optional(Text),
 });
@@ -58,7 +59,26 @@ export const BalancesResponse = Type.Object({
   ),
 });
 
-export const TeamKeysResponse = Type.Object({ apikeys: Type.Array(ApiKeyRecord) });
+export const TeamKeysResponse = Type.Object({
+  success: Type.Boolean({ description: "False when the team has no keys" }),
+  msg: Type.Optional(Text),
+  keys_found: Type.Integer(),
+  keys: Type.Record(
+    Text,
+    Type.Array(
+      model("TeamKey", {
+        id: Type.Integer(),
+        user_id: Type.Integer(),
+        username: Text,
+        key: Type.Literal(""),
+        key_type: Type.Literal("api"),
+        created_at: Type.Number(),
+        role_name: Text,
+      }),
+    ),
+  ),
+  apikeys: Type.Array(ApiKeyRecord),
+});
 
 export const MembersResponse = Type.Array(
   model("TeamMember", {
@@ -77,7 +97,12 @@ export const MemberRoleBody = Type.Object({
   role: Type.Optional(Type.String()),
   role_id: Type.Optional(Id),
 });
-export const MemberRoleResponse = model("MemberRole", { success: Success, msg: Text, role: Text });
+export const MemberRoleResponse = model("MemberRole", {
+  success: Success,
+  msg: Text,
+  role: Text,
+  new_role_permissions: Permissions,
+});
 
 /** In the query or in the body: clients differ. */
 export const InviteQuery = Type.Object({ email: Type.Optional(Text), role: Type.Optional(Text) });

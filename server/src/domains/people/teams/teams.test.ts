@@ -213,7 +213,7 @@ describe("teams", () => {
       const heir = await app.caller();
       const heirKey = await join(app, team, heir);
       assert.equal((await ask(app, heirKey, "GET", "/team/members/")).status, 403);
-      const answer = await done(app, team.secret, "PUT", "/team/transfer/", { user_id: heir.id });
+      const answer = await done(app, team.secret, "PUT", "/team/transfer/", { new_team_owner_id: heir.id });
       assert.equal(answer.success, true);
       const members = await done(app, heirKey, "GET", "/team/members/");
       assert.deepEqual(
@@ -267,12 +267,20 @@ describe("teams", () => {
       assert.deepEqual((await done(app, owner.secret, "GET", "/team/balances/")).balances, balances);
       assert.equal((await ask(app, member, "GET", "/team/balances/")).status, 403);
       assert.deepEqual((await done(app, person.secret, "GET", "/team/balances/")).balances, []);
-      const { apikeys } = await done(app, team.secret, "GET", "/team/apikeys/");
+      const { apikeys, ...shown } = await done(app, team.secret, "GET", "/team/apikeys/");
+      const roles = await done(app, team.secret, "GET", "/team/roles-full/");
+      const memberRole = roles.find((role: { readonly identifier: string }) => role.identifier === "member");
+      const keys = Object.entries<{ user_id: number; username: string; key: string; role_name: string }[]>(shown.keys);
+      assert.deepEqual([shown.success, shown.keys_found, keys.length], [true, 2, 2]);
       assert.deepEqual(
-        apikeys.map((key: { user_id: number; team_id: number }) => [key.user_id, key.team_id]),
+        shown.keys[memberRole.id].map((key: Record<string, unknown>) => [key["user_id"], key["role_name"], key["key"]]),
+        [[person.id, "Member", ""]],
+      );
+      assert.deepEqual(
+        apikeys.map((key: Record<string, unknown>) => [key["user_id"], key["team_id"], key["team_owner"]]),
         [
-          [owner.id, team.id],
-          [person.id, team.id],
+          [owner.id, team.id, owner.id],
+          [person.id, team.id, owner.id],
         ],
       );
       assert.equal((await ask(app, member, "GET", "/team/apikeys/")).status, 403);

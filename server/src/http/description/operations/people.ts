@@ -113,7 +113,7 @@ export const PEOPLE_OPERATIONS: OperationWords = {
   "api.team.transfer": {
     description:
       "Makes another member the owner of the team. 403 `not_allowed` for anybody but the owner, 404 `no_such_member`.",
-    request: { user_id: 9 },
+    request: { new_team_owner_id: 9 },
   },
   "api.team.list": {
     description: "Returns the teams that the caller is a member of; a key of a team returns that team alone.",

@@ -34,6 +34,7 @@ test("a new key works, is shown once, and is stored and listed only as hash and 
     rights: "scoped",
     team_id: null,
     team_name: null,
+    team_owner: null,
     name: "ci",
     key: null,
     key_type: "api",

@@ -15,6 +15,8 @@ export type ApiKey = KeyHolder & {
   readonly id: ApiKeyId;
   /** The team's name; undefined for a person's own key. */
   readonly teamName: string | undefined;
+  /** The owner of that team. */
+  readonly teamOwnerId: UserId | undefined;
   readonly name: string;
   readonly prefix: string;
   readonly permissions: Permissions;
@@ -355,11 +357,15 @@ export async function deleteInstanceKeys(tx: Tx, instanceIds: readonly InstanceI
   return rows.map(({ id }) => id);
 }
 
+const TEAM_OWNER = sql<UserId | null>`(select m.member_id from team_members m join team_roles r on r.id = m.role_id
+  where m.team_id = api_keys.user_id and r.identifier = 'owner')`.as("owner_id");
+
 function keysOf(db: Reader, userId: UserId) {
   return db
     .selectFrom("api_keys")
     .innerJoin("users", "users.id", "api_keys.user_id")
     .select(COLUMNS)
+    .select(TEAM_OWNER)
     .where("api_keys.user_id", "=", userId)
     .where("api_keys.instance_id", "is", null)
     .where("api_keys.kind", "=", "api")
@@ -378,6 +384,7 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     userId: row.user_id,
     memberId: row.member_id ?? undefined,
     teamName: row.member_id === null ? undefined : row.username,
+    teamOwnerId: row.owner_id ?? undefined,
     name: row.name,
     prefix: row.key_prefix,
     permissions: readPermissions(row.permissions),
