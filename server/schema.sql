@@ -894,6 +894,7 @@ create table deployment_versions (
   sealed_login text not null,
   worker_generation integer,
   created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
   constraint deployment_versions_pkey PRIMARY KEY (id),
   constraint deployment_versions_file_hash_check CHECK ((file_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint deployment_versions_size_bytes_check CHECK ((size_bytes > 0))

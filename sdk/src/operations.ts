@@ -1081,12 +1081,17 @@ export type DeploymentDeployResponse = {
   readonly workergroup_id?: number;
   readonly upload_url?: string;
   readonly upload_fields?: Readonly<Record<string, string>>;
-  readonly evicted_versions?: readonly number[];
+  readonly evicted_versions?: readonly EvictedVersion[];
 };
 
 export type DeploymentDownloadResponse = {
   readonly success: true;
   readonly download_url: string;
+};
+
+export type DeploymentHeartbeatResponse = {
+  readonly success: true;
+  readonly deployment_id: number;
 };
 
 export type DeploymentListResponse = {
@@ -1117,6 +1122,7 @@ export type DeploymentVersion = {
   readonly env: string;
   readonly storage: number;
   readonly created_at: number;
+  readonly last_used_at: number | null;
 };
 
 export type DeploymentVersionsResponse = {
@@ -1510,6 +1516,13 @@ export type Error = {
   readonly msg: string;
   readonly request_id?: string;
   readonly [key: string]: unknown;
+};
+
+export type EvictedVersion = {
+  readonly id: number;
+  readonly file_hash: string;
+  readonly version_label: string;
+  readonly file_size: number;
 };
 
 export type EvictionNotice = {
@@ -5838,7 +5851,7 @@ export type DeploymentHeartbeatInput = {
   readonly id: number;
 };
 
-export type DeploymentHeartbeatAnswer = Success;
+export type DeploymentHeartbeatAnswer = DeploymentHeartbeatResponse;
 
 /** Say that the client of a deployment is there: `POST /api/v0/deployment/{id}/heartbeat/` */
 export function deploymentHeartbeat(client: Client, input: DeploymentHeartbeatInput, options?: CallOptions): Promise<DeploymentHeartbeatAnswer> {

@@ -346,6 +346,7 @@ export type DeploymentVersionsTable = {
   sealed_login: string;
   worker_generation: number | null;
   created_at: Date;
+  last_used_at: Date | null;
 };
 
 export type DeploymentsTable = {

@@ -3,7 +3,6 @@ import {
   asId,
   MAX_ID,
   type DeploymentId,
-  type DeploymentVersionId,
   type EndpointGroupId,
   type UserId,
   type WorkerGroupId,
@@ -70,7 +69,7 @@ export type Deployed = {
   readonly workerGroupId: WorkerGroupId | undefined;
   /** The version whose code is still missing; undefined when the code is there. */
   readonly awaited: StoredVersion | undefined;
-  readonly evicted: readonly DeploymentVersionId[];
+  readonly evicted: readonly StoredVersion[];
 };
 
 const VERSIONS_MAX = 10;
@@ -216,13 +215,14 @@ async function evictVersions(
   tx: Tx,
   { id, wantedVersionId, currentVersionId, healthyVersionId }: Deployment,
   isWantedRunning: boolean,
-): Promise<readonly DeploymentVersionId[]> {
+): Promise<readonly StoredVersion[]> {
   const kept = [wantedVersionId, healthyVersionId, isWantedRunning ? wantedVersionId : currentVersionId];
-  const evicted = (await listVersions(tx.db, id))
-    .slice(VERSIONS_MAX)
-    .map((version) => version.id)
-    .filter((versionId) => !kept.includes(versionId));
-  await deleteVersions(tx, id, evicted);
+  const evicted = (await listVersions(tx.db, id)).slice(VERSIONS_MAX).filter((version) => !kept.includes(version.id));
+  await deleteVersions(
+    tx,
+    id,
+    evicted.map((version) => version.id),
+  );
   return evicted;
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { epochSeconds } from "../../../base/clock.ts";
 import { testApp, type TestApp } from "../../../../../test/support/app.ts";
 import {
   deployBody,
@@ -156,6 +157,7 @@ test("a deployment whose client is silent for longer than its ttl is deleted, an
   await deployed(world, owner, someCode(), { name: "for ever" });
   const beat = () =>
     world.call({ method: "POST", url: `/api/v0/deployment/${mortal.id}/heartbeat/`, secret: owner.secret });
+  assert.deepEqual((await beat()).body, { success: true, deployment_id: mortal.id });
   const names = async () => {
     const { body } = await world.call({ url: "/api/v0/deployments/", secret: owner.secret });
     return body.deployments.map((one: { readonly name: string }) => one.name);
@@ -177,11 +179,12 @@ test("the newest ten versions are kept, with the running one and the last health
   const code = someCode();
   const { id } = await deployed(world, owner, code);
   const [first] = await versionsOf(world, owner, id);
+  assert.equal(first.last_used_at, epochSeconds(world.clock.now()), "workers run it since its code is there");
   for (let count = 0; count < 10; count += 1) {
-    assert.equal(
-      (await put(world, owner, code, { env: `-e N=${count}` })).body.evicted_versions === undefined,
-      count < 9,
-    );
+    const { evicted_versions: evicted } = (await put(world, owner, code, { env: `-e N=${count}` })).body;
+    const { id: evictedId, version_label: label, file_hash: hash, file_size: size } = first;
+    const expected = [{ id: evictedId, version_label: label, file_hash: hash, file_size: size }];
+    assert.deepEqual(evicted, count < 9 ? undefined : expected);
   }
   const versions = await versionsOf(world, owner, id);
   assert.equal(versions.length, 10);

@@ -27,6 +27,7 @@ import {
   DeploymentPath,
   DeployResponse,
   DoneResponse,
+  HeartbeatResponse,
   DownloadResponse,
   ListDeploymentsResponse,
   ShowDeploymentResponse,
@@ -38,7 +39,7 @@ import { openEnv } from "./encrypted-container.ts";
 import { listShownDeployments, type ShownDeployment } from "./shown-store.ts";
 import { noSuchFile } from "./upload-service.ts";
 import { listVersions, type StoredVersion } from "./version-store.ts";
-import { deploymentRecord, versionRecord } from "./views.ts";
+import { deploymentRecord, evictedRecord, versionRecord } from "./views.ts";
 
 const TAG = ["Deployments"];
 
@@ -156,7 +157,7 @@ function answerTo(
           upload_url: uploadUrl(awaited),
           upload_fields: { key: `deployments/${deploymentId}/${awaited.fileHash}.tar.gz` },
         }),
-    ...(evicted.length === 0 ? {} : { evicted_versions: [...evicted] }),
+    ...(evicted.length === 0 ? {} : { evicted_versions: evicted.map(evictedRecord) }),
   };
 }
 
@@ -239,14 +240,15 @@ function stateRoutes(scope: HttpScope, agreeOn: EndpointPorts["agreeOn"]): void 
         tags: TAG,
         summary: "Say that the client of a deployment is there",
         params: DeploymentPath,
-        response: { 200: DoneResponse },
+        response: { 200: HeartbeatResponse },
       },
     },
     (request) =>
       scope.mutate(request, async (tx) => {
-        const isKnown = await markHeartbeat(tx, toDeploymentId(request.params.id), identityOf(request).userId);
+        const id = toDeploymentId(request.params.id);
+        const isKnown = await markHeartbeat(tx, id, identityOf(request).userId);
         if (!isKnown) throw noSuchDeployment();
-        return { success: true as const };
+        return { success: true as const, deployment_id: id };
       }),
   );
 }

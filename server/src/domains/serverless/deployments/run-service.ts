@@ -14,7 +14,7 @@ import { DEFAULT_WORKER_GROUP, type WorkerGroup } from "../worker-groups/worker-
 import { setRunning } from "./deployment-store.ts";
 import { launchArgsOf, type Container, type Deployment } from "./deployment.ts";
 import { openContainer } from "./encrypted-container.ts";
-import { findVersion, setWorkerGeneration } from "./version-store.ts";
+import { findVersion, markUsed } from "./version-store.ts";
 
 /**
  * Lets the deployment's workers run a version whose code is there: its worker group is created, or changed to match
@@ -36,7 +36,7 @@ export async function runVersion(
   const body = groupBodyOf({ searchParams, container, endpoint });
   const { id, generation } = await settleGroup(tx, { deployment, endpoint, body, versionId }, ports);
   if (deployment.currentVersionId !== versionId || version.workerGeneration === undefined) {
-    await setWorkerGeneration(tx, versionId, generation);
+    await markUsed(tx, versionId, generation);
     await recordEvents(tx, [
       {
         endpointGroupId: endpoint.id,

@@ -47,7 +47,16 @@ export const DeployResponse = Type.Object({
   workergroup_id: Type.Optional(Type.Integer()),
   upload_url: Type.Optional(Type.String()),
   upload_fields: Type.Optional(Type.Object({}, { additionalProperties: Type.String() })),
-  evicted_versions: Type.Optional(Type.Array(Type.Integer())),
+  evicted_versions: Type.Optional(
+    Type.Array(
+      model("EvictedVersion", {
+        id: Type.Integer(),
+        file_hash: Type.String(),
+        version_label: Type.String(),
+        file_size: Type.Integer(),
+      }),
+    ),
+  ),
 });
 
 export const DeploymentRecord = model("Deployment", {
@@ -86,6 +95,7 @@ export const VersionRecord = model("DeploymentVersion", {
   env: Type.String(),
   storage: Type.Number(),
   created_at: Type.Number(),
+  last_used_at: nullable(Type.Number()),
 });
 export type VersionRecord = Static<typeof VersionRecord>;
 
@@ -105,6 +115,7 @@ export const DeleteNamedResponse = Type.Object({
 });
 export const StateResponse = model("DeploymentState", { success: Type.Literal(true), endpoint_state: Type.String() });
 export const DoneResponse = Type.Object({ success: Type.Literal(true) });
+export const HeartbeatResponse = Type.Object({ success: Type.Literal(true), deployment_id: Type.Integer() });
 export const DownloadResponse = Type.Object({
   success: Type.Literal(true),
   download_url: Type.String(),

@@ -18,6 +18,8 @@ export type StoredVersion = Code &
     readonly label: string;
     readonly workerGeneration: number | undefined;
     readonly createdAt: Date;
+    /** When it last became the one that workers run; undefined for one that never did. */
+    readonly lastUsedAt: Date | undefined;
     /** True if all of its code is there. */
     readonly isComplete: boolean;
   };
@@ -51,8 +53,13 @@ export async function updateLabel(tx: Tx, id: DeploymentVersionId, label: string
   await tx.db.updateTable("deployment_versions").set({ label }).where("id", "=", id).execute();
 }
 
-export async function setWorkerGeneration(tx: Tx, id: DeploymentVersionId, generation: number): Promise<void> {
-  await tx.db.updateTable("deployment_versions").set({ worker_generation: generation }).where("id", "=", id).execute();
+/** Records that workers run a version from now on, from this generation of their group. */
+export async function markUsed(tx: Tx, id: DeploymentVersionId, generation: number): Promise<void> {
+  await tx.db
+    .updateTable("deployment_versions")
+    .set({ worker_generation: generation, last_used_at: tx.now })
+    .where("id", "=", id)
+    .execute();
 }
 
 export async function findVersion(db: Reader, id: DeploymentVersionId): Promise<StoredVersion | undefined> {
@@ -227,6 +234,7 @@ function selectVersions(db: Reader) {
       "version.sealed_login",
       "version.worker_generation",
       "version.created_at",
+      "version.last_used_at",
     ])
     .select((eb) =>
       eb
@@ -257,6 +265,7 @@ function toVersion(row: VersionRow): StoredVersion {
     encryptedLogin: row.sealed_login,
     workerGeneration: row.worker_generation ?? undefined,
     createdAt: row.created_at,
+    lastUsedAt: row.last_used_at ?? undefined,
     isComplete: Boolean(row.is_complete),
   };
 }

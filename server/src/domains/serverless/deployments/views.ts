@@ -30,6 +30,10 @@ export function deploymentRecord(shown: ShownDeployment, env: string): Deploymen
   };
 }
 
+export function evictedRecord({ id, fileHash, label, sizeBytes }: StoredVersion) {
+  return { id, file_hash: fileHash, version_label: label, file_size: sizeBytes };
+}
+
 export function versionRecord(
   { version, env }: { readonly version: StoredVersion; readonly env: string },
   { currentVersionId, healthyVersionId }: Deployment,
@@ -47,5 +51,6 @@ export function versionRecord(
     env,
     storage: version.storageGb,
     created_at: epochSeconds(version.createdAt),
+    last_used_at: version.lastUsedAt === undefined ? null : epochSeconds(version.lastUsedAt),
   };
 }
