@@ -396,6 +396,12 @@ export type ArrearsShowResponse = {
   readonly caps: readonly CappedData[];
 };
 
+export type AttachedSshKey = {
+  readonly success: true;
+  readonly msg: string;
+  readonly key: string;
+};
+
 export type AuditCheck = {
   readonly name: string;
   readonly title: string;
@@ -963,6 +969,7 @@ export type CreatedInstance = {
   readonly inet_up_cost?: number;
   readonly inet_down_cost?: number;
   readonly end_date?: number;
+  readonly state: "running" | "stopped";
   readonly msg?: string;
 };
 
@@ -1924,6 +1931,9 @@ export type InstanceCreateBulkRequest = {
 
 export type InstanceCreateBulkResponse = {
   readonly success: true;
+  readonly created: readonly number[];
+  readonly failed: readonly number[];
+  readonly elapsed: number;
   readonly new_contracts: readonly number[];
   readonly results: readonly (CreatedInstance | RefusedOffer)[];
 };
@@ -2096,12 +2106,6 @@ export type InstancePrepayResponse = {
 export type InstancePutSshKeyRequest = {
   readonly ssh_key_id?: string | number;
   readonly ssh_key?: string | number;
-};
-
-export type InstancePutSshKeyResponse = {
-  readonly success: true;
-  readonly msg: string;
-  readonly key: string;
 };
 
 export type InstanceRequestLogsRequest = {
@@ -4160,6 +4164,13 @@ export type TemplateEditRequest = {
   readonly traffic_limit?: number;
 };
 
+export type TemplateEditResponse = {
+  readonly success: true;
+  readonly msg: string;
+  readonly template: Template;
+  readonly hash_id: string;
+};
+
 export type TemplateFetchTagsRequest = {
   readonly image?: string;
   readonly server?: string;
@@ -4679,6 +4690,8 @@ export type WebhookRotateSecretResponse = {
 export type WebhookTestResponse = {
   readonly success: boolean;
   readonly msg: string;
+  readonly webhook_id: number;
+  readonly event_id: string;
 };
 
 export type WebhookUpdateRequest = {
@@ -6383,7 +6396,7 @@ export type InstanceAttachSshKeyInput = {
   readonly body?: InstanceAttachSshKeyRequest;
 };
 
-export type InstanceAttachSshKeyAnswer = Message;
+export type InstanceAttachSshKeyAnswer = AttachedSshKey;
 
 /** Attach an SSH key to an instance; it takes effect at once: `POST /api/v0/instances/{id}/ssh/` */
 export function instanceAttachSshKey(client: Client, input: InstanceAttachSshKeyInput, options?: CallOptions): Promise<InstanceAttachSshKeyAnswer> {
@@ -6395,7 +6408,7 @@ export type InstancePutSshKeyInput = {
   readonly body?: InstancePutSshKeyRequest;
 };
 
-export type InstancePutSshKeyAnswer = InstancePutSshKeyResponse;
+export type InstancePutSshKeyAnswer = AttachedSshKey;
 
 /** Attach an SSH key of the account to an instance, and show it: `PUT /api/v0/instances/{id}/ssh/` */
 export function instancePutSshKey(client: Client, input: InstancePutSshKeyInput, options?: CallOptions): Promise<InstancePutSshKeyAnswer> {
@@ -7385,7 +7398,7 @@ export type TemplateEditInput = {
   readonly body: TemplateEditRequest;
 };
 
-export type TemplateEditAnswer = ShownTemplate;
+export type TemplateEditAnswer = TemplateEditResponse;
 
 /** Edit a template: `PUT /api/v0/template/` */
 export function templateEdit(client: Client, input: TemplateEditInput, options?: CallOptions): Promise<TemplateEditAnswer> {

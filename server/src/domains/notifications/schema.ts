@@ -78,6 +78,8 @@ export const DoneResponse = Type.Object({ success: Done });
 export const TestedWebhook = Type.Object({
   success: Type.Boolean(),
   msg: Type.String(),
+  webhook_id: Type.Integer(),
+  event_id: Type.String(),
 });
 
 export const NotificationsQuery = Type.Object({

@@ -372,6 +372,8 @@ test("a test calls once with the event webhook_test and returns the outcome", as
   assert.deepEqual(first.body, {
     success: true,
     msg: "The test event was delivered: the receiver answered 200.",
+    webhook_id: hook.id,
+    event_id: first.body.event_id,
   });
   assert.equal(repeated.text, first.text);
   assert.equal(receiver.calls.length, 1);
@@ -381,10 +383,14 @@ test("a test calls once with the event webhook_test and returns the outcome", as
     [JSON.parse(call.body.toString()).notif_type, call.headers["x-vast-delivery-attempt"]],
     ["webhook_test", "1"],
   );
+  assert.equal(JSON.parse(call.body.toString()).event_id, first.body.event_id);
   status = 500;
-  assert.deepEqual((await ask()).body, {
+  const failed = (await ask()).body;
+  assert.deepEqual(failed, {
     success: false,
     msg: "The test event was not delivered: the receiver answered 500.",
+    webhook_id: hook.id,
+    event_id: failed.event_id,
   });
   http.clock.advance(86_400_000);
   await http.deliver();

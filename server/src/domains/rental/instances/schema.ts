@@ -189,7 +189,11 @@ export const AttachNamedKeyBody = Type.Object({
   ssh_key_id: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
   ssh_key: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
 });
-export const KeyAttached = Type.Object({ success: Type.Literal(true), msg: Type.String(), key: Type.String() });
+export const KeyAttached = model("AttachedSshKey", {
+  success: Type.Literal(true),
+  msg: Type.String(),
+  key: Type.String(),
+});
 export const Message = Type.Object({ success: Type.Literal(true), msg: Type.String() });
 export const SshKeys = Type.Object({
   success: Type.Literal(true),

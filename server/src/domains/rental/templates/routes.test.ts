@@ -78,6 +78,7 @@ test("every given field comes back as it was given, except the password, which a
   const template = templateOf(created);
   for (const [field, value] of Object.entries(fields)) assert.deepEqual(template[field], value, field);
   const edited = await call("PUT", user, { body: { hash_id: template["hash_id"], desc: "e" } });
+  assert.equal(edited.body["hash_id"], templateOf(edited)["hash_id"]);
   const found = await call("GET", user, { query: { select_filters: "{}" } });
   const refused = await call("POST", user, { body: { ...fields, docker_login_pass: 5 } });
   for (const answer of [created, edited, found, refused]) {

@@ -11,6 +11,7 @@ import { isFields } from "./rules/fields.ts";
 import {
   DeleteTemplateBody,
   DeletedAnswer,
+  EditedTemplateAnswer,
   EditTemplateBody,
   NewTemplateBody,
   ParamsAnswer,
@@ -139,14 +140,19 @@ function editRoute(scope: HttpScope, means: TemplateMeans): void {
       path,
       {
         config: { access: { operation: "api.template.edit", permission: "user_write", isAlias: path !== PATH } },
-        schema: { summary: "Edit a template", tags: TAGS, body: EditTemplateBody, response: { 200: TemplateAnswer } },
+        schema: {
+          summary: "Edit a template",
+          tags: TAGS,
+          body: EditTemplateBody,
+          response: { 200: EditedTemplateAnswer },
+        },
       },
       async (request) => {
         const { userId } = identityOf(request);
         return scope.mutate(request, async (tx) => {
           const template = await editTemplate(tx, userId, request.body, means);
           const msg = `Template ${template.id} updated.`;
-          return { success: true as const, msg, template: viewTemplate(template, userId) };
+          return { success: true as const, msg, hash_id: template.hash_id, template: viewTemplate(template, userId) };
         });
       },
     );

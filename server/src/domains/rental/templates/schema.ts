@@ -115,6 +115,11 @@ export const TemplateAnswer = model("ShownTemplate", {
   template: TemplateRecord,
 });
 
+export const EditedTemplateAnswer = Type.Object({
+  ...TemplateAnswer.properties,
+  hash_id: Type.String({ description: "The hash of the template after the edit" }),
+});
+
 export const TemplatesAnswer = Type.Object({
   success: Type.Literal(true),
   templates_found: Type.Integer({ description: "Number of matching templates, on this page and beyond" }),

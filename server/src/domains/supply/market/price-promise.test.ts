@@ -154,7 +154,7 @@ test("max_dph refuses a rental that costs more with its disk, alone, in bulk and
   const call = (method: "PUT" | "POST", url: string, body: object) =>
     world.call({ method, url, secret: renter.secret, body: { image: "busybox", disk: 72, ...body } });
   const bulk = await call("POST", "/api/v0/asks/bulk/", { ids: [id], max_dph: 3 });
-  assert.equal(bulk.status, 410, bulk.text);
+  assert.deepEqual([bulk.status, bulk.body.error], [400, "no_such_ask"], bulk.text);
   const launch = await call("PUT", "/api/v0/launch_instance/", { num_gpus: 1, max_dph: 3 });
   assert.equal(launch.status, 410, launch.text);
   for (const wrong of [0, -1, "3", 1e9]) {

@@ -12,7 +12,7 @@ export const COPY_FIELDS: FieldWords = {
     "A public key (the line of a .pub file), or the id of one of the account; together with `ssh_key_id` it must be that key",
     3,
   ],
-  "InstancePutSshKeyResponse.key": [
+  "AttachedSshKey.key": [
     "JSON text: the attached key as `{id, name, public_key}`",
     '{"id": 3, "name": "me@laptop", "public_key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExample"}',
   ],

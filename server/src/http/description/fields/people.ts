@@ -42,6 +42,8 @@ export const PEOPLE_FIELDS: FieldWords = {
   "RateLimited.msg": ["The refusal in a sentence, for people", "API requests too frequent endpoint threshold=0.05"],
   "Health.status": ["`ok`, or the trouble in a sentence", "ok"],
   "RefusedOffer.success": ["Always false", false],
+  "WebhookTestResponse.webhook_id": ["Id of the webhook", 3],
+  "WebhookTestResponse.event_id": ["Id of the test event, as its receiver sees it", "evt_test_0f3a"],
   "WebhookTestResponse.success": ["True when the receiver accepted the event", true],
 
   "Account.id": ["Id of the account", 7],

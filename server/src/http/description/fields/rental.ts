@@ -317,6 +317,7 @@ export const RENTAL_FIELDS: FieldWords = {
   "InstanceListPriceIncreasesResponse.pending_price_increases": ["Price increases that wait for an answer"],
 
   new_contract: ["Id of the new instance", 77],
+  "CreatedInstance.state": ["`running` when it starts, `stopped` when it waits or is to stay stopped", "running"],
   "RefusedOffer.error": ["Error code", "no_such_ask"],
   "RefusedOffer.msg": ["The reason in a sentence", "Offer 482 is not available."],
   "CreatedInstance.msg": ["The reason why it waits instead of running", "The bid does not win now."],

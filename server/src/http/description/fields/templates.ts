@@ -40,6 +40,7 @@ export const TEMPLATE_FIELDS: FieldWords = {
     START,
   ],
   "ShownTemplate.template": ["The template"],
+  "TemplateEditResponse.template": ["The template"],
   "TemplateSearchResponse.templates": ["Templates of this page"],
   "TemplateCreateRequest.extra_filters": [
     "Conditions for offers, `{field: {operator: value}}`",

@@ -46,7 +46,7 @@ export const RENTAL_OPERATIONS: OperationWords = {
   },
   "api.instance.create_bulk": {
     description:
-      "Creates one instance from each of the offers in `ids`, at most 64. The answer has one result for each; the request is refused only when none could be created.",
+      "Creates one instance from each of the offers in `ids`, at most 64. The answer has one result for each; the request is refused only when none could be created: 400 with the reason of the first.",
     request: { ...RENTAL, ids: [481, 482] },
   },
   "api.instance.launch": {

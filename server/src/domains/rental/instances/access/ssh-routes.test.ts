@@ -143,10 +143,13 @@ test("attaching and detaching a key reaches the host at once, and does not resta
   const { generation } = host.order(id) ?? assert.fail();
   const guest = anSshKey("guest");
   const attached = await attach(world, user, id, `${guest}\n`);
-  assert.deepEqual([attached.status, attached.body], [200, { success: true, msg: attached.body.msg }]);
+  const { key, ...said } = attached.body;
+  assert.deepEqual([attached.status, said], [200, { success: true, msg: said.msg }]);
   await soon("the host to know the key", () => host.order(id)?.ssh?.authorized_keys.includes(guest) === true);
   assert.deepEqual(host.order(id)?.ssh?.authorized_keys, [own, guest]);
-  const [, { id: guestId }] = await keysOf(world, user, id);
+  const [, shown] = await keysOf(world, user, id);
+  const { id: guestId } = shown;
+  assert.deepEqual(JSON.parse(key), shown, "the answer shows the key");
   const detached = await detach(world, user, id, ownId);
   assert.deepEqual([detached.status, detached.body.success], [200, true]);
   await soon("the host to forget the key", () => host.order(id)?.ssh?.authorized_keys.length === 1);

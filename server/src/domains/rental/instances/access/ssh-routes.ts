@@ -30,14 +30,13 @@ export function instanceSshRoutes({ app, database, mutate }: HttpScope): void {
         summary: "Attach an SSH key to an instance; it takes effect at once",
         params: IdParams,
         body: AttachSshKeyBody,
-        response: { 200: Message },
+        response: { 200: KeyAttached },
       },
     },
     (request) =>
-      mutate(request, async (tx) => {
-        const attached = await attachInstanceKey(tx, requestOf(request), request.body.ssh_key);
-        return { success: true as const, msg: tellOf(attached) };
-      }),
+      mutate(request, async (tx) =>
+        viewAttached(await attachInstanceKey(tx, requestOf(request), request.body.ssh_key)),
+      ),
   );
 
   app.put(
@@ -52,11 +51,7 @@ export function instanceSshRoutes({ app, database, mutate }: HttpScope): void {
       },
     },
     (request) =>
-      mutate(request, async (tx) => {
-        const attached = await attachNamedKey(tx, requestOf(request), request.body);
-        const [key] = viewInstanceKeys([attached]);
-        return { success: true as const, msg: tellOf(attached), key: JSON.stringify(key) };
-      }),
+      mutate(request, async (tx) => viewAttached(await attachNamedKey(tx, requestOf(request), request.body))),
   );
 
   app.get(
@@ -90,8 +85,11 @@ export function instanceSshRoutes({ app, database, mutate }: HttpScope): void {
   );
 }
 
-function tellOf({ id, instanceId, isNew }: AttachedKey): string {
-  return `SSH key ${id} ${isNew ? "is" : "was"} attached to instance ${instanceId}${isNew ? "" : " already"}.`;
+function viewAttached(attached: AttachedKey) {
+  const { id, instanceId, isNew } = attached;
+  const msg = `SSH key ${id} ${isNew ? "is" : "was"} attached to instance ${instanceId}${isNew ? "" : " already"}.`;
+  const [key] = viewInstanceKeys([attached]);
+  return { success: true as const, msg, key: JSON.stringify(key) };
 }
 
 function requestOf(

@@ -118,18 +118,27 @@ test("many offers are rented in one request, each with its own result, and a rep
     ],
   );
   const made = results.flatMap(({ new_contract: id }) => (id === undefined ? [] : [id]));
-  assert.deepEqual(answer.body.new_contracts, made);
+  const { new_contracts: contracts, created, failed, elapsed } = answer.body;
+  assert.deepEqual([contracts, created, failed], [made, made, [2_000_000_000, ids[0]]]);
+  assert.ok(Number(elapsed) >= 0);
+  assert.deepEqual(new Set(results.map(({ state }) => state)), new Set(["running", undefined]));
   assert.deepEqual((await bulk(world, renter, { ids: asked }, headers)).body, answer.body);
   const { rows } = await world.env.pool.query("select count(*)::integer as count from instances");
   assert.deepEqual(rows, [{ count: 2 }]);
   await world.assertBooks();
 });
 
-test("a bulk request that rents nothing is refused as its first offer is, and may name 64 offers at most", async (t) => {
+test("a bulk request that rents nothing is refused for the reason of its first offer, and may name 64 offers at most", async (t) => {
   const world = await testApp(t);
   const renter = await world.caller();
   const none = await bulk(world, renter, { ids: [1_999_999_999, 2_000_000_000] });
-  assert.deepEqual([none.status, (none.body.results as readonly unknown[]).length], [404, 2]);
+  const said = [none.status, none.body.error, (none.body.results as readonly unknown[]).length];
+  assert.deepEqual(said, [400, "invalid_args", 2]);
+  await world.host({ gpus: 1 });
+  const [host] = [await world.host({ gpus: 1 })];
+  const id = Number((await world.offersOf(host)).get(1));
+  const stopped = await bulk(world, renter, { ids: [id], target_state: "stopped" });
+  assert.equal((stopped.body.results as readonly Body[])[0]?.["state"], "stopped");
   for (const ids of [[], Array.from({ length: 65 }, (_, index) => index + 1), "1", [1.5], undefined]) {
     const answer = await bulk(world, renter, { ids });
     assert.deepEqual([answer.status, answer.body.error], [400, "invalid_args"]);

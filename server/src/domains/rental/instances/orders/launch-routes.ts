@@ -8,7 +8,7 @@ import { CreateAnswer } from "./create-schema.ts";
 export type LaunchPorts = { readonly desk: OrderDesk; readonly searchOffers: SearchOffers };
 
 /** Ways to rent other than from one offer by its id. */
-export function launchRoutes({ app, database, mutate, repeatable }: HttpScope, ports: LaunchPorts): void {
+export function launchRoutes({ app, clock, database, mutate, repeatable }: HttpScope, ports: LaunchPorts): void {
   app.put(
     "/api/v0/launch_instance/",
     {
@@ -39,9 +39,13 @@ export function launchRoutes({ app, database, mutate, repeatable }: HttpScope, p
       },
     },
     async (request) => {
+      const beganMs = clock.monotonicMs();
       const bulk = { identity: identityOf(request), body: request.body, repeatable: repeatable(request) };
       const orders = await planBulk(database.kysely, bulk, ports.desk);
-      return mutate(request, (tx) => rentInBulk(tx, orders));
+      return mutate(request, async (tx) => ({
+        ...(await rentInBulk(tx, orders)),
+        elapsed: (clock.monotonicMs() - beganMs) / 1000,
+      }));
     },
   );
 }

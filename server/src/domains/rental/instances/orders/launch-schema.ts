@@ -36,6 +36,7 @@ export const BulkBody = Type.Object(
 
 const Made = model("CreatedInstance", {
   ...CreateAnswer.properties,
+  state: Type.Union([Type.Literal("running"), Type.Literal("stopped")]),
   msg: Type.Optional(Type.String()),
 });
 const Refused = model("RefusedOffer", {
@@ -50,6 +51,9 @@ export type BulkBody = Static<typeof BulkBody>;
 
 export const BulkAnswer = Type.Object({
   success: Type.Literal(true),
-  new_contracts: Type.Array(Type.Integer(), { description: "Ids of the created instances" }),
+  created: Type.Array(Type.Integer(), { description: "Ids of the created instances", examples: [[481]] }),
+  failed: Type.Array(Type.Integer(), { description: "Ids of the offers that could not be had", examples: [[483]] }),
+  elapsed: Type.Number({ description: "Seconds that the server took", examples: [0.02] }),
+  new_contracts: Type.Array(Type.Integer(), { description: "The ids of `created`, under an older name" }),
   results: Type.Array(Type.Union([Made, Refused]), { description: "One result for each offer, in the order of `ids`" }),
 });

@@ -90,19 +90,22 @@ export async function planBulk(
   return orders;
 }
 
-/** Rents each offer that can be had. When none can, throws the refusal of the first one. */
+/** Rents each offer that can be had. When none can, throws 400 with the reason of the first refusal. */
 export async function rentInBulk(tx: Tx, orders: readonly CreateOrder[]) {
   const outcomes = await createInstances(tx, orders);
   const results = outcomes.map((outcome, index) =>
-    outcome instanceof AppError ? refused(outcome, orders[index]?.offerId ?? 0) : answered(outcome),
+    outcome instanceof AppError
+      ? refused(outcome, orders[index]?.offerId ?? 0)
+      : answered(outcome, orders[index]?.target ?? "running"),
   );
   const made = outcomes.flatMap((outcome) => (outcome instanceof AppError ? [] : [outcome.new_contract]));
   const [first] = outcomes;
   if (made.length === 0 && first instanceof AppError) {
-    const { kind, code, publicMessage, extra } = first;
-    throw new AppError(kind, code, publicMessage, { extra: { ...extra, results } });
+    const { code, publicMessage, extra } = first;
+    throw new AppError("invalid", code, publicMessage, { extra: { ...extra, results } });
   }
-  return { success: true as const, new_contracts: made, results };
+  const failed = results.flatMap((result) => (result.success ? [] : [result.ask_id]));
+  return { success: true as const, created: made, failed, new_contracts: made, results };
 }
 
 function refused({ code, publicMessage }: AppError, offerId: number) {
@@ -110,6 +113,6 @@ function refused({ code, publicMessage }: AppError, offerId: number) {
 }
 
 /** The answer with the fields of the published contract only; a bid that waits is told in words. */
-function answered({ waiting, ...answer }: CreateAnswer) {
-  return waiting === undefined ? answer : { ...answer, msg: waiting };
+function answered({ waiting, ...answer }: CreateAnswer, target: CreateOrder["target"]) {
+  return waiting === undefined ? { ...answer, state: target } : { ...answer, state: "stopped" as const, msg: waiting };
 }
