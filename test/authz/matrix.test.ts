@@ -10,11 +10,13 @@ import type { TestAnswer } from "../support/network/http.ts";
 import { until } from "../support/until.ts";
 import { endpoints, hiddenEndpoints } from "./endpoints.ts";
 import { FORBIDDEN_BY_CONTRACT } from "./forbidden.ts";
+import { missingMembers } from "./members/members.ts";
 import { callerOf, type Needs, type Row } from "./row.ts";
 import { listOperations } from "./openapi.ts";
 import { anInstance, makeWorld, type Target, type World } from "./world.ts";
 
 const rows: Readonly<Record<string, Row>> = { ...endpoints, ...hiddenEndpoints };
+const described = new Map((await listOperations({ withFiles: true })).map(({ name, answer }) => [name, answer]));
 
 describe("who may call what", () => {
   let world: World;
@@ -132,6 +134,8 @@ describe("who may call what", () => {
         const secret = await sufficientKey(world, row);
         const answer = await world.send(method, target, secret);
         assert.equal(answer.status, row.answers ?? 200, answer.text);
+        const missing = answer.status === 200 ? missingMembers(name, answer.body, described.get(name)) : [];
+        assert.deepEqual(missing, [], `members that clients need: ${answer.text}`);
       });
 
       if (row.aims !== undefined) {

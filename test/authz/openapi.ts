@@ -10,6 +10,7 @@ export type JsonSchema = {
   readonly oneOf?: readonly JsonSchema[];
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -34,6 +35,8 @@ export type ApiOperation = {
   readonly operationId: string;
   readonly parameters: readonly Parameter[];
   readonly body: JsonSchema | undefined;
+  /** The schema of a good answer. */
+  readonly answer: JsonSchema | undefined;
   /** The fault of an answer of this status by its schema; undefined when it is as declared. */
   problemOf(status: number, body: unknown): string | undefined;
 };
@@ -71,6 +74,7 @@ function operationOf(method: string, path: string, described: Described): ApiOpe
     operationId: described.operationId,
     parameters: described.parameters ?? [],
     body: described.requestBody === undefined ? undefined : schemaOf(described.requestBody),
+    answer: described.responses["200"] && schemaOf(described.responses["200"]),
     problemOf(status, body) {
       const checker = checkers.get(String(status)) ?? checkers.get(`${String(status)[0]}XX`);
       if (checker === undefined) return `status ${status} is not declared`;

@@ -9,7 +9,7 @@ export function shapeOf(operation: string): string {
 }
 
 /** Operations that a document was published of, or that a published client calls, such as `GET /api/v0/template/`. */
-const PUBLISHED: readonly string[] = published;
+export const PUBLISHED: readonly string[] = published;
 
 /** The rows of all tables of the page, in its order. */
 export function readTable(page: string): readonly TableRow[] {

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { TestCaller } from "../support/fixtures.ts";
 import { ABSENT, at, onObject, onUser, plain, type Needs, type Row } from "./row.ts";
-import type { Target, World } from "./world.ts";
+import { anInstance, type Target, type World } from "./world.ts";
 
 const NO_SUCH_HASH = "0".repeat(32);
 
@@ -45,7 +45,13 @@ const libraryOf = (id: string | number) => `/api/v0/users/${id}/templates/`;
 const additionOf = (id: string | number) => `/api/v0/users/${id}/template/`;
 
 export const templateEndpoints = {
-  "GET /api/v0/template/": plain("user_read", "/api/v0/template/"),
+  "GET /api/v0/template/": {
+    needs: "user_read",
+    call: async (world) => {
+      await aTemplate(world, world.owner);
+      return at("/api/v0/template/");
+    },
+  },
   "GET /api/v0/template/params/": plain("user_read", "/api/v0/template/params/"),
   "POST /api/v0/template/": {
     needs: "user_write",
@@ -89,7 +95,14 @@ export const templateEndpoints = {
     },
   },
   "GET /api/v1/template/": plain("user_read", "/api/v1/template/"),
-  "GET /api/v0/template/recent/": plain("user_read", "/api/v0/template/recent/"),
+  "GET /api/v0/template/recent/": {
+    needs: "user_read",
+    call: async (world) => {
+      const { hashId } = await aTemplate(world, world.owner);
+      await anInstance(world, world.owner, { image: null, template_hash_id: hashId });
+      return at("/api/v0/template/recent/");
+    },
+  },
   "GET /api/v0/users/{user_id}/templates/": onUser("instance_read", libraryOf),
   "GET /api/v0/users/{user_id}/templates/autoscaler/": onUser("instance_read", (id) => `${libraryOf(id)}autoscaler/`),
   // Anybody who has the hash of a private template may see it, as they may rent with it.
