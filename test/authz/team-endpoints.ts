@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { aCaller, type TestCaller } from "../support/fixtures.ts";
 import { asId, type UserId } from "../../server/src/base/ids.ts";
-import { findIdentity } from "../../server/src/domains/people/accounts/keys/store.ts";
+import { findIdentity } from "../../server/src/domains/people/accounts/keys/identity-store.ts";
 import { hashSecret } from "../../server/src/domains/people/accounts/keys/rules/keys.ts";
 import { ABSENT, at, plain, type Needs, type Row } from "./row.ts";
 import type { Target, World } from "./world.ts";

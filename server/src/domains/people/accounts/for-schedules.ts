@@ -1,2 +1,2 @@
 // Exports that only schedules uses.
-export { findIdentityOfKey } from "./keys/store.ts";
+export { findIdentityOfKey } from "./keys/identity-store.ts";

@@ -5,7 +5,7 @@ import { parseId, type ApiKeyId, type UserId } from "../../../../base/ids.ts";
 import type { Database } from "../../../../db/connect.ts";
 import type { ChannelHandler } from "../../../../db/listener.ts";
 import { IdentityMemory } from "./identity-memory.ts";
-import { findIdentity } from "./store.ts";
+import { findIdentity } from "./identity-store.ts";
 import { hashSecret, isWellFormed } from "./rules/keys.ts";
 
 /** Channel on which the database announces changed keys (migration 0010): `key:<id>` or `user:<id>`. */

@@ -9,7 +9,8 @@ import type { ApiKeyId } from "../../../../base/ids.ts";
 import { bootstrapAdmin } from "../admin/bootstrap.ts";
 import { hashSecret, newKey } from "./rules/keys.ts";
 import { insertSession, listSessions } from "./session-store.ts";
-import { endSessionsOpenedBy, findIdentity } from "./store.ts";
+import { findIdentity } from "./identity-store.ts";
+import { endSessionsOpenedBy } from "./store.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -1,0 +1,105 @@
+import { sql } from "kysely";
+import type { Freeze, Identity } from "../../../../base/identity.ts";
+import type { ApiKeyId } from "../../../../base/ids.ts";
+import type { Reader } from "../../../../db/transaction.ts";
+import { intersect } from "./rules/permissions.ts";
+import { permissionsOfRole } from "../team-accounts/rules/roles.ts";
+import { readPermissions } from "./store.ts";
+
+/**
+ * The identity of a secret; undefined when it was never issued or is deleted, its user is gone, or its holder is no
+ * longer a member of the team.
+ */
+export async function findIdentity(db: Reader, sha256: Buffer): Promise<Identity | undefined> {
+  const row = await liveKeys(db).where("api_keys.key_sha256", "=", sha256).executeTakeFirst();
+  return row && identityOf(row);
+}
+
+/** The identity that a key has now, for the server itself; undefined in the same cases, and for a session that is over. */
+export async function findIdentityOfKey(db: Reader, id: ApiKeyId, now: Date): Promise<Identity | undefined> {
+  const row = await liveKeys(db)
+    .where("api_keys.id", "=", id)
+    .where((eb) => eb.or([eb("api_keys.expires_at", "is", null), eb("api_keys.expires_at", ">", now)]))
+    .executeTakeFirst();
+  return row && identityOf(row);
+}
+
+function liveKeys(db: Reader) {
+  return db
+    .selectFrom("api_keys")
+    .innerJoin("users", "users.id", "api_keys.user_id")
+    .leftJoin("team_members", (join) =>
+      join
+        .onRef("team_members.team_id", "=", "api_keys.user_id")
+        .onRef("team_members.member_id", "=", "api_keys.member_id"),
+    )
+    .leftJoin("users as members", (join) =>
+      join.onRef("members.id", "=", "team_members.member_id").on("members.deleted_at", "is", null),
+    )
+    .leftJoin("team_roles", "team_roles.id", "team_members.role_id")
+    .leftJoin("account_freezes", "account_freezes.id", "users.freeze_id")
+    .leftJoin("account_freezes as member_freezes", "member_freezes.id", "members.freeze_id")
+    .select([
+      "api_keys.id",
+      "api_keys.user_id",
+      "api_keys.member_id",
+      "api_keys.permissions",
+      "api_keys.instance_id",
+      "api_keys.kind",
+      "api_keys.expires_at",
+      "api_keys.demands_tfa",
+      // In a team the second factor is that of the member who holds the key.
+      sql<boolean>`coalesce(members.tfa_enabled_at, users.tfa_enabled_at) is not null`.as("has_tfa"),
+      "users.is_admin",
+      "members.id as live_member_id",
+      "team_roles.identifier as role_identifier",
+      "team_roles.permissions as role_permissions",
+      "account_freezes.id as freeze_id",
+      "account_freezes.reason as freeze_reason",
+      "member_freezes.id as member_freeze_id",
+      "member_freezes.reason as member_freeze_reason",
+    ])
+    .where("api_keys.deleted_at", "is", null)
+    .where("users.deleted_at", "is", null);
+}
+
+type LiveKey = NonNullable<Awaited<ReturnType<ReturnType<typeof liveKeys>["executeTakeFirst"]>>>;
+
+function identityOf(row: LiveKey): Identity | undefined {
+  if (row.live_member_id !== row.member_id) return undefined;
+  const own = readPermissions(row.permissions);
+  return {
+    userId: row.user_id,
+    apiKeyId: row.id,
+    memberId: row.member_id ?? undefined,
+    isAdmin: row.is_admin,
+    permissions:
+      row.role_identifier === null
+        ? own
+        : intersect(own, permissionsOfRole(row.role_identifier, readPermissions(row.role_permissions) ?? null)),
+    instanceId: row.instance_id ?? undefined,
+    ...sessionOf(row),
+    ...(row.kind === "api" && row.demands_tfa && row.has_tfa ? { demandsTfa: true } : {}),
+    ...freezesOf(row),
+  };
+}
+
+function sessionOf({ kind, expires_at: expiresAt }: { readonly kind: string; readonly expires_at: Date | null }) {
+  if (expiresAt === null) return {};
+  return { session: { kind: kind === "tfa" ? ("tfa" as const) : ("session" as const), expiresAt } };
+}
+
+type FrozenRow = {
+  readonly freeze_id: Freeze["id"] | null;
+  readonly freeze_reason: string | null;
+  readonly member_freeze_id: Freeze["id"] | null;
+  readonly member_freeze_reason: string | null;
+};
+
+function freezesOf(row: FrozenRow): Pick<Identity, "freeze" | "memberFreeze"> {
+  const { freeze_id: id, freeze_reason: reason, member_freeze_id: memberId, member_freeze_reason: memberReason } = row;
+  return {
+    ...(id === null || reason === null ? {} : { freeze: { id, reason } }),
+    ...(memberId === null || memberReason === null ? {} : { memberFreeze: { id: memberId, reason: memberReason } }),
+  };
+}
