@@ -37,9 +37,9 @@ export const MONEY_MEMBERS: MemberTable = {
   "GET /api/v0/user/earnings/": ["referral_count referral_credits machine_earnings sla_earnings sla_collateral"],
   "GET /api/v0/user/earnings/data/": [
     "success",
-    "machine_earnings.summary: total_gpu total_stor total_bwu total_bwd",
-    `machine_earnings.per_machine[]: machine_id ${EARNED}`,
-    `machine_earnings.per_day[]: day ${EARNED}`,
+    "machine_earnings.summary: total_gpu total_stor total_bwu total_bwd total_sla avg_reliability",
+    `machine_earnings.per_machine[]: machine_id sla_earn reliability ${EARNED}`,
+    `machine_earnings.per_day[]: day sla_earn reliability ${EARNED}`,
     "referral_earnings[]: day earn_referral",
     "referral_count[]: day referral_count",
   ],

@@ -53,8 +53,8 @@ export const SERVERLESS_MEMBERS: MemberTable = {
   "POST /api/v0/deployment/{id}/heartbeat/": ["success deployment_id"],
   "GET /api/v0/deployment/{id}/download_url/": ["success download_url"],
 
-  "GET /api/v0/serverless/endpoints/spend/": ["success"],
-  "GET /api/v0/serverless/workergroups/spend/": ["success"],
+  "GET /api/v0/serverless/endpoints/spend/": ["success data_timestamp", "endpoints[]: id hourly_spend"],
+  "GET /api/v0/serverless/workergroups/spend/": ["success data_timestamp", "workergroups[]: id hourly_spend"],
   "POST /api/v0/serverless/metrics/": ["success results"],
 
   "POST /route/": ["endpoint cost request_idx __request_id url? reqnum? signature? status?"],
