@@ -101,12 +101,12 @@ export async function prepay(
 }
 
 /**
- * The instance, if it can be reserved. Throws `no_such_instance` with status 400, as published clients expect, for one
- * that is not the caller's or is destroyed.
+ * The instance, if it can be reserved. Throws `invalid_args` with status 400, as published, for one that is not the
+ * caller's or is destroyed.
  */
 function requirePrepayable(instance: Instance | undefined, now: Date): Instance {
   if (instance === undefined || instance.desired === "destroyed") {
-    throw invalid("id", "No such instance", "no_such_instance");
+    throw invalid("id", "No such instance");
   }
   const { id } = instance;
   if (instance.isBid) throw invalid("id", `Instance ${id} is interruptible: only on-demand instances are reserved.`);
@@ -137,7 +137,7 @@ async function refuseTooMuch(
   const message =
     `amount is more than instance ${instance.id} can use before it ${what} on ${until.toISOString()}: ` +
     `at most $${formatDollars(largest)} can be prepaid now.`;
-  throw invalid("amount", message, "invalid_args", { extra: { max_amount: toDollars(largest) } });
+  throw invalid("amount", message, "rental_too_long", { extra: { max_amount: toDollars(largest) } });
 }
 
 /** Prepaid credit counts against caps when it is paid, and not again when it is used up. */

@@ -28,10 +28,7 @@ test("a renter can prepay only their own on-demand instances, and only when the 
     [user, -1],
   ] as const) {
     const { status, body } = await prepay(world, as, target, 5);
-    assert.deepEqual(
-      [status, body.success, body.error, body.msg],
-      [400, false, "no_such_instance", "No such instance"],
-    );
+    assert.deepEqual([status, body.success, body.error, body.msg], [400, false, "invalid_args", "No such instance"]);
     assert.equal((await depositBalance(world, as, target)).status, 404);
   }
   const bid = await rentAndRun(world, user, host, { price: 2 });
@@ -40,7 +37,7 @@ test("a renter can prepay only their own on-demand instances, and only when the 
   const refused = await prepay(world, user, dear, 5);
   assert.deepEqual([refused.status, /no discount/.test(refused.body.msg)], [400, true]);
   await destroy(world, user, id);
-  assert.equal((await prepay(world, user, id, 5)).body.error, "no_such_instance");
+  assert.equal((await prepay(world, user, id, 5)).body.error, "invalid_args");
 });
 
 test("more than can be used until the end is refused, and the amount that the error names is accepted", async (t) => {
@@ -48,7 +45,7 @@ test("more than can be used until the end is refused, and the amount that the er
   const [host, user] = [await listedHost(world, { days: 30 }), await world.caller({ dollars: 1000 })];
   const id = await rentAndRun(world, user, host);
   const refused = await prepay(world, user, id, 576.01);
-  assert.deepEqual([refused.status, refused.body.field, refused.body.max_amount], [400, "amount", 576]);
+  assert.deepEqual([refused.status, refused.body.error, refused.body.max_amount], [400, "rental_too_long", 576]);
   assert.equal((await prepay(world, user, id, 300)).status, 200);
   assert.equal((await prepay(world, user, id, 300)).body.max_amount, 276);
   const full = await prepay(world, user, id, 276);
