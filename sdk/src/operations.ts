@@ -3959,7 +3959,7 @@ export type TeamKey = {
   readonly id: number;
   readonly user_id: number;
   readonly username: string;
-  readonly key: "";
+  readonly key: string;
   readonly key_type: "api";
   readonly created_at: number;
   readonly role_name: string;

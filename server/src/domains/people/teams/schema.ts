@@ -70,7 +70,7 @@ export const TeamKeysResponse = Type.Object({
         id: Type.Integer(),
         user_id: Type.Integer(),
         username: Text,
-        key: Type.Literal(""),
+        key: Type.String(),
         key_type: Type.Literal("api"),
         created_at: Type.Number(),
         role_name: Text,
