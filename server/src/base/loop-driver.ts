@@ -57,7 +57,7 @@ export class LoopDriver {
     return [...this.#runners.values()].map((runner) => runner.report());
   }
 
-  /** True while each loop has had a run without failure within its last three periods. */
+  /** True while each loop that was started has had a run without failure within its last three periods. */
   isHealthy(): boolean {
     const nowMs = this.#clock.monotonicMs();
     return [...this.#runners.values()].every((runner) => runner.isHealthy(nowMs));
@@ -85,7 +85,8 @@ class LoopRunner {
   #runCount = 0;
   #failureCount = 0;
   #lastStartedAt: Date | null = null;
-  #lastSuccessMs: number;
+  /** The monotonic time of the start or, after that, of the last run without failure; undefined before the start. */
+  #lastSuccessMs: number | undefined;
   #lastStatus: LoopStatus | null = null;
   #lastError: string | null = null;
 
@@ -93,10 +94,10 @@ class LoopRunner {
     this.loop = loop;
     this.#clock = clock;
     this.#log = log;
-    this.#lastSuccessMs = clock.monotonicMs();
   }
 
   start(): void {
+    this.#lastSuccessMs = this.#clock.monotonicMs();
     this.#cancelTimer = this.#clock.every(this.loop.everyMs, () => this.wake());
   }
 
@@ -128,7 +129,7 @@ class LoopRunner {
   }
 
   isHealthy(nowMs: number): boolean {
-    return nowMs - this.#lastSuccessMs <= 3 * this.loop.everyMs + 10_000;
+    return this.#lastSuccessMs === undefined || nowMs - this.#lastSuccessMs <= 3 * this.loop.everyMs + 10_000;
   }
 
   async idle(): Promise<void> {
