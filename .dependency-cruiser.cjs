@@ -52,6 +52,7 @@ const DOMAINS = {
     "money/tabs",
     "notifications",
   ],
+  "rental/backups": ["supply/hosts", "supply/volumes", "rental/instances", "rental/tasks"],
   "rental/queue": ["people/accounts", "supply/market", "rental/instances", "rental/templates", "money/ledger"],
   "money/ledger": [],
   "money/tabs": ["money/ledger"],

@@ -32,6 +32,8 @@ export const Hello = Type.Object({
    * none.
    */
   measures_line: Type.Optional(Type.Boolean()),
+  /** True when the agent knows the task `back_up`; an agent of an earlier version would break the connection over it. */
+  makes_backups: Type.Optional(Type.Boolean()),
 });
 export type Hello = Static<typeof Hello>;
 

@@ -8,7 +8,10 @@ const Place = Type.Object({
 });
 export type Place = Static<typeof Place>;
 
-/** Says which two tasks belong together; each of the two hosts may use it for its own half, until the tasks are over. */
+/**
+ * Says which two tasks belong together; each of the two hosts may use it for its own half, until the tasks are over. The
+ * other half of a backup is the control plane's.
+ */
 const TransferId = Type.String({ minLength: 1, maxLength: 64 });
 
 /** Something asked of a host once, beside the desired set. Doing it twice is harmless: it may be sent again. */
@@ -51,6 +54,15 @@ export const TaskAction = Type.Union([
     destination: Place,
     is_compressed: Type.Boolean(),
     is_fresh: Type.Boolean(),
+  }),
+  /**
+   * Sends the control plane a backup, compressed by gzip: the files of an instance's own layer below `upper/`, or all
+   * files of a volume. Only agents whose hello says `makes_backups` are asked.
+   */
+  Type.Object({
+    type: Type.Literal("back_up"),
+    transfer_id: TransferId,
+    source: Place,
   }),
   /** Commits the container and pushes it to a registry of the renter. */
   Type.Object({

@@ -6,7 +6,8 @@ import { Compile } from "typebox/compile";
  * `/agent/transfer/<transfer_id>/<send or receive>` with its own credential, and the server passes on what one says to the
  * other. Texts are these messages. The files travel as a tar archive, compressed by gzip if both tasks say so, in binary
  * messages from the sender; an empty one is its end. A connection that closes before the copy has ended is no verdict: both
- * sides come again and begin again.
+ * sides come again and begin again. The control plane itself is the receiver of a backup, and the sender when one is
+ * restored.
  */
 export const TransferMessage = Type.Union([
   /** Sent by the server to both hosts: the other one is there. */

@@ -550,6 +550,7 @@ create table agent_tasks (
   result text,
   transfer_id text,
   copied_bytes bigint default 0 not null,
+  backup_id integer,
   constraint agent_tasks_pkey PRIMARY KEY (id),
   constraint agent_tasks_result_sha256_key UNIQUE (result_sha256),
   constraint agent_tasks_check CHECK (((completed_at IS NULL) = (is_success IS NULL))),
@@ -1284,6 +1285,38 @@ create table installation (
   constraint installation_pkey PRIMARY KEY (is_only),
   constraint installation_is_only_check CHECK (is_only)
 );
+
+create table instance_backups (
+  id integer generated always as identity,
+  kind text not null,
+  contract_id integer not null,
+  user_id integer not null,
+  machine_id integer not null,
+  cause text not null,
+  status text not null,
+  problem text default ''::text not null,
+  task_id text,
+  attempt integer default 0 not null,
+  size_bytes bigint,
+  created_at timestamp with time zone not null,
+  made_at timestamp with time zone,
+  file_deleted_at timestamp with time zone,
+  constraint instance_backups_pkey PRIMARY KEY (id),
+  constraint instance_backups_attempt_check CHECK ((attempt >= 0)),
+  constraint instance_backups_cause_check CHECK ((cause = ANY (ARRAY['asked'::text, 'contract_end'::text]))),
+  constraint instance_backups_contract_id_check CHECK ((contract_id > 0)),
+  constraint instance_backups_kind_check CHECK ((kind = ANY (ARRAY['instance'::text, 'volume'::text]))),
+  constraint instance_backups_of_error CHECK (((status = 'error'::text) = (problem <> ''::text))),
+  constraint instance_backups_of_success CHECK ((((status = 'success'::text) = (made_at IS NOT NULL)) AND ((made_at IS NULL) = (size_bytes IS NULL)) AND ((file_deleted_at IS NULL) OR (made_at IS NOT NULL)))),
+  constraint instance_backups_problem_check CHECK ((length(problem) <= 1024)),
+  constraint instance_backups_size_bytes_check CHECK ((size_bytes >= 0)),
+  constraint instance_backups_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'success'::text, 'error'::text])))
+);
+CREATE INDEX instance_backups_kept ON public.instance_backups USING btree (made_at) WHERE ((status = 'success'::text) AND (file_deleted_at IS NULL));
+CREATE INDEX instance_backups_of_user ON public.instance_backups USING btree (user_id, id);
+CREATE UNIQUE INDEX instance_backups_one_at_the_end ON public.instance_backups USING btree (kind, contract_id) WHERE ((cause = 'contract_end'::text) AND (status <> 'error'::text));
+CREATE UNIQUE INDEX instance_backups_one_pending ON public.instance_backups USING btree (kind, contract_id) WHERE (status = 'pending'::text);
+CREATE UNIQUE INDEX instance_backups_task_id ON public.instance_backups USING btree (task_id);
 
 create table instance_events (
   id bigint generated always as identity,
@@ -2832,6 +2865,7 @@ alter table account_freezes add constraint account_freezes_lifted_by_fkey FOREIG
 alter table account_freezes add constraint account_freezes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table account_secrets add constraint account_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table agent_credentials add constraint agent_credentials_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table agent_tasks add constraint agent_tasks_backup_id_fkey FOREIGN KEY (backup_id) REFERENCES instance_backups(id);
 alter table agent_tasks add constraint agent_tasks_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table agent_tasks add constraint agent_tasks_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table agent_tasks add constraint agent_tasks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -2872,6 +2906,8 @@ alter table host_faults add constraint host_faults_instance_id_fkey FOREIGN KEY 
 alter table host_flags add constraint host_flags_cleared_by_id_fkey FOREIGN KEY (cleared_by_id) REFERENCES users(id);
 alter table host_flags add constraint host_flags_host_id_fkey FOREIGN KEY (host_id) REFERENCES users(id);
 alter table host_flags add constraint host_flags_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table instance_backups add constraint instance_backups_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
+alter table instance_backups add constraint instance_backups_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table instance_events add constraint instance_events_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table instance_runs add constraint instance_runs_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table instance_ssh_keys add constraint instance_ssh_keys_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);

@@ -229,6 +229,7 @@ async function describe({ input, inventory }: Assembly) {
     engine: { kind: engine.kind, version: version.ok ? version.value.slice(0, 64) : "" },
     machine: inventory.machine,
     gpus: [...inventory.gpus],
+    makesBackups: true,
     ...(engine.kind === "docker" ? { measuresLine: true } : {}),
   };
 }

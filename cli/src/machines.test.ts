@@ -188,6 +188,17 @@ test("earnings are shown by machine and by day, reports and checks in tables", a
   assert.deepEqual(received.at(-1), ["PUT /api/v0/machines/7/report/", { problem: "slow disk", message: "hm" }]);
 });
 
+test("an administrator has all that is on a machine backed up", async (t) => {
+  const path = "POST /api/v0/admin/machines/7/backups/";
+  const { received, berth } = await answer(t, { [path]: { body: { success: true, queued: 2, msg: "wanted" } } });
+  const { code, stdout } = await berth("admin", "back-up-machine", "7");
+  assert.deepEqual([code, stdout], [0, '{"success":true,"queued":2,"msg":"wanted"}\n']);
+  assert.deepEqual(
+    received.map(([line]) => line),
+    [path],
+  );
+});
+
 test("an administrator decides on a machine, and what is left out stays", async (t) => {
   const path = "PUT /api/v0/admin/machines/7/verification/";
   const { received, berth } = await answer(t, { [path]: { body: { success: true, machine_id: 7 } } });

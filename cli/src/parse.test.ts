@@ -19,7 +19,7 @@ const refused: readonly (readonly [(text: string) => unknown, readonly string[]]
   [parsePort, ["65536", "-1", "80a", ""]],
   [parseLineCount, ["-1", "100001", "x", ""]],
   [parsePlaceId, ["", "0", "C.", "X.1", "local", "1.5"]],
-  [parsePlace, ["", "1", "1:", ":/a", "local:", "Local:/a", "X.1:/a"]],
+  [parsePlace, ["", "1", "1:", ":/a", "local:", "Local:/a", "X.1:/a", "vast.0:/a", "vast.7"]],
   [parseAmount, ["0", "-5", "1e3", "x", "", "1000000000"]],
   [parseNumber, ["-1", "x", ""]],
   [parseTime, ["", "tomorrow", "2026-02-31", "2026-01-01T25:00", "2026-01-01T12", "12", "2026-1-1"]],
@@ -40,6 +40,7 @@ test("valid values are read", () => {
   assert.equal(parseLineCount("0"), 0);
   assert.deepEqual(parsePlace("12:/a:b"), { id: "C.12", path: "/a:b" });
   assert.deepEqual(parsePlace("local:../a:b/"), { id: "local", path: "../a:b/" });
+  assert.deepEqual(parsePlace("vast.7:/upper/root/"), { id: "vast.7", path: "/upper/root/" });
   assert.equal(parsePlaceId("V.7"), "V.7");
   assert.equal(parseAmount("0.01"), 0.01);
   assert.equal(parseNumber("0"), 0);

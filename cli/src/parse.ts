@@ -28,7 +28,11 @@ export function parseLineCount(text: string): number {
   return parseInteger(text, 0, 100_000);
 }
 
-/** A path in an instance or a volume, by the id that the server reads, or on this computer, which is `local`. */
+const BACKUP = /^vast\.[1-9]\d{0,9}$/;
+
+/**
+ * A path in an instance, a volume or a backup, by the id that the server reads, or on this computer, which is `local`.
+ */
 export type Place = { readonly id: string; readonly path: string };
 
 export function parsePlaceId(text: string): string {
@@ -43,7 +47,7 @@ export function parsePlace(text: string): Place {
   if (colon < 0 || path === "")
     throw new InvalidArgumentError("It must be ID:PATH, such as 12:/data or V.7:/, or local:PATH.");
   const id = text.slice(0, colon);
-  return { id: id === "local" ? id : parsePlaceId(id), path };
+  return { id: id === "local" || BACKUP.test(id) ? id : parsePlaceId(id), path };
 }
 
 /** Dollars or gigabytes: a plain decimal above zero. */

@@ -202,6 +202,12 @@ export type AdminListDocumentsResponse = {
   readonly results: readonly IssuedDocument[];
 };
 
+export type AdminMachineBackUpResponse = {
+  readonly success: true;
+  readonly queued: number;
+  readonly msg: string;
+};
+
 export type AdminMachineVerifyRequest = {
   readonly verification?: "verified" | "unverified" | "automatic";
   readonly hosting_type?: number;
@@ -515,6 +521,7 @@ export type BackupFilesResponse = {
 export type BackupListResponse = {
   readonly success: true;
   readonly backups: readonly InstanceBackup[];
+  readonly msg?: string;
 };
 
 export type Benchmark = {
@@ -5081,6 +5088,17 @@ export function adminKeyCreate(client: Client, input: AdminKeyCreateInput, optio
   return client.request({ method: "POST", path: "/api/v0/admin/keys/", body: input.body ?? {} }, options);
 }
 
+export type AdminMachineBackUpInput = {
+  readonly id: number;
+};
+
+export type AdminMachineBackUpAnswer = AdminMachineBackUpResponse;
+
+/** Make backups of all instances and volumes on a machine: `POST /api/v0/admin/machines/{id}/backups/` */
+export function adminMachineBackUp(client: Client, input: AdminMachineBackUpInput, options?: CallOptions): Promise<AdminMachineBackUpAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/admin/machines/${encodeURIComponent(input.id)}/backups/` }, options);
+}
+
 export type AdminMachineVerifyInput = {
   readonly id: string;
   readonly body?: AdminMachineVerifyRequest;
@@ -5694,7 +5712,7 @@ export type CopyStartInput = {
 
 export type CopyStartAnswer = CopyStarted;
 
-/** Copy between instances, volumes and the own computer: `PUT /api/v0/commands/copy_direct/` */
+/** Copy between instances, volumes, backups and the own computer: `PUT /api/v0/commands/copy_direct/` */
 export function copyStart(client: Client, input: CopyStartInput = {}, options?: CallOptions): Promise<CopyStartAnswer> {
   return client.request({ method: "PUT", path: "/api/v0/commands/copy_direct/", body: input.body ?? {} }, options);
 }

@@ -5,7 +5,9 @@ import path from "node:path";
 import { buildApp, type BerthApp } from "./assembly/app.ts";
 import { systemClock } from "./base/clock.ts";
 import { createLog, type Log } from "./base/log.ts";
-import { ConfigError, readConfig, type Config } from "./assembly/config.ts";
+import { checkBackupFolder } from "./assembly/backup-settings.ts";
+import { ConfigError } from "./assembly/config-error.ts";
+import { readConfig, type Config } from "./assembly/config.ts";
 import { connect, type Database, type DatabaseConfig } from "./db/connect.ts";
 import { startEmbeddedPostgres } from "./db/embedded/postgres.ts";
 import { listen } from "./db/listener.ts";
@@ -146,6 +148,7 @@ async function hostsReady(config: Config, app: BerthApp, agent: AgentProcess | u
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
+  await checkBackupFolder(config.backups);
   const log = createLog(config.logLevel);
   const lock = await lockDataDir(config.dataDir);
   if (lock.kind === "held") {

@@ -18,6 +18,7 @@ import { notificationEndpoints } from "./notification-endpoints.ts";
 import { ABSENT, at, onObject, onUser, plain, type Needs, type Row } from "./row.ts";
 import { aTeamOf, teamEndpoints } from "./team-endpoints.ts";
 import { hiddenPaymentEndpoints, paymentEndpoints } from "./payment-endpoints.ts";
+import { backupEndpoints, hiddenBackupEndpoints } from "./backup-endpoints.ts";
 import { anSshKeyId, copyEndpoints } from "./copy-endpoints.ts";
 import { completionEndpoints } from "./completion-endpoints.ts";
 import { hiddenServerlessEndpoints, serverlessEndpoints } from "./serverless-endpoints.ts";
@@ -402,6 +403,7 @@ export const endpoints = {
     needs: "instance_read",
   },
   ...copyEndpoints,
+  ...backupEndpoints,
 
   "POST /api/v0/hosts/tokens/": plain("machine_write", "/api/v0/hosts/tokens/", { name: "rig" }),
   "GET /api/v0/hosts/tokens/": plain("machine_read", "/api/v0/hosts/tokens/"),
@@ -434,6 +436,7 @@ export const endpoints = {
 /** Routes without JSON in or out, which are described apart: this list has all of them. */
 export const hiddenEndpoints = {
   "GET /metrics": plain("admin", "/metrics"),
+  ...hiddenBackupEndpoints,
   ...hiddenPaymentEndpoints,
   ...hiddenServerlessEndpoints,
   "GET /static/jvastai_root.cer": plain("public", "/static/jvastai_root.cer"),

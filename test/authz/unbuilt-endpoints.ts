@@ -20,11 +20,6 @@ export const unbuiltEndpoints = {
     cluster_id: 5,
     machine_id: 13,
   }),
-  "GET /api/v0/instance_backups/": plain("instance_read", "/api/v0/instance_backups/"),
-  "GET /api/v0/instance_backups/{contract_id}/download/": {
-    ...plain("instance_read", "/api/v0/instance_backups/77/download/"),
-    answers: 404,
-  },
   "GET /api/v0/overlay/": plain("user_read", "/api/v0/overlay/"),
   "POST /api/v0/overlay/": refused("user_write", "/api/v0/overlay/", { cluster_id: 5, name: "training" }),
   "PUT /api/v0/overlay/": refused("user_write", "/api/v0/overlay/", { name: "training", instance_id: 77 }),

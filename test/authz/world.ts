@@ -1,5 +1,8 @@
 import { NO_PROXIES } from "../../server/src/http/trusted-proxies.ts";
 import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import pg from "pg";
 import { buildApp, type BerthApp } from "../../server/src/assembly/app.ts";
 import { systemClock } from "../../server/src/base/clock.ts";
@@ -49,6 +52,8 @@ export type World = {
   readonly stripe: StripeServer;
   /** The one container registry that this server can reach. */
   readonly registry: FakeRegistry;
+  /** The operator's folder of backups. */
+  readonly backupFolder: string;
   /** Everything that was logged, one JSON object per line. */
   readonly logged: readonly string[];
   /** The text messages that were sent, oldest first. */
@@ -78,6 +83,8 @@ export async function makeWorld(scope: Scope): Promise<World> {
   const registry = await startFakeRegistry({ tags: { app: ["latest"] } });
   scope.after(() => registry.close());
   const smtp = await anSmtpServer(scope, () => "550 nobody reads it");
+  const backupFolder = await mkdtemp(path.join(tmpdir(), "berth-backups-"));
+  scope.after(() => rm(backupFolder, { recursive: true, force: true }));
   const logged: string[] = [];
   const texts: SmsMessage[] = [];
   const log = createLog("trace", { write: (line) => void logged.push(line) });
@@ -93,6 +100,7 @@ export async function makeWorld(scope: Scope): Promise<World> {
     payments: { ...NO_PAYMENTS, stripe: stripe.settings },
     registries: { isPrivateAllowed: true, resolve: async () => [] },
     notifications: { mail: { smtpUrl: smtp.url, from: "Berth <berth@market.example>" } },
+    backups: { directory: backupFolder, limitBytes: 1_000_000, keptDays: 30 },
     sms: async (message) => texts.push(message) > 0,
   });
   const routes: Route[] = [];
@@ -123,6 +131,7 @@ export async function makeWorld(scope: Scope): Promise<World> {
     stranger,
     stripe,
     registry,
+    backupFolder,
     logged,
     texts,
     send,

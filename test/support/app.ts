@@ -23,6 +23,7 @@ import { setMarketRules } from "../../server/src/domains/supply/market/for-assem
 import type { MarketRules } from "../../server/src/domains/supply/market/for-instances.ts";
 import { NO_PAYMENTS, type PaymentSettings } from "../../server/src/domains/money/payments/for-assembly.ts";
 import { admitStart, enterServer, SAY_ALIVE_LOOP, ThisServer } from "../../server/src/domains/servers/index.ts";
+import type { BackupSettings } from "../../server/src/domains/rental/backups/index.ts";
 import type { SmsSender } from "../../server/src/domains/people/sign-in/index.ts";
 import { FakeHost, type FakeHostOptions } from "./hosts/fake-host.ts";
 import { aCaller, aUser, inTransaction, type TestCaller } from "./fixtures.ts";
@@ -90,6 +91,8 @@ export type TestAppOptions = {
   readonly simulatedHosts?: number;
   /** The provider of text messages; none are sent when absent. */
   readonly sms?: SmsSender;
+  /** The folder of backups and their limits; none are made when absent. */
+  readonly backups?: BackupSettings;
   /** The name of its data directory: it enters itself among the servers of its database. */
   readonly dataDirKey?: string;
 };
@@ -138,6 +141,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     notifications: options.notifications ?? {},
     payments: options.payments ?? NO_PAYMENTS,
     sms: options.sms,
+    backups: options.backups,
   };
   const app = buildApp(dependencies);
   const barriers = new Map<string, () => void>();

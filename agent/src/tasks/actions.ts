@@ -7,11 +7,11 @@ import { collectOutput } from "../engine/program.ts";
 import { describeCopy } from "../images/pull-progress.ts";
 import type { Dialled } from "../streams/transfer-connection.ts";
 import { copyFiles } from "./copy.ts";
-import { siteOf, siteOfInstance, type FilesContext, type Site } from "./files.ts";
+import { notPresent, siteOf, siteOfBackup, siteOfInstance, type FilesContext, type Site } from "./files.ts";
 import type { FileTurns } from "./file-turns.ts";
 import { inBytes, inKibibytes } from "./measure.ts";
 import { SANDBOX_PROBLEM } from "./sandbox.ts";
-import { receiveFiles, sendFiles } from "./transfer.ts";
+import { receiveFiles, sendBackup, sendFiles } from "./transfer.ts";
 import { forgetInterrupted, takeSnapshot, type SnapshotContext } from "./snapshot.ts";
 
 export type ActionContext = FilesContext &
@@ -57,6 +57,8 @@ export async function performAction(
     case "send":
     case "receive":
       return transfer(context, action, input);
+    case "back_up":
+      return backUp(context, action, input);
     case "snapshot": {
       await forgetInterrupted(context, action, input.taskId);
       const found = await context.findInstance(action.instanceId);
@@ -80,11 +82,6 @@ async function readLogs(
   const found = await context.findInstance(instanceId);
   if (found.kind === "present") return context.engine.logs(found.container.id, request);
   return notPresent(found.kind);
-}
-
-function notPresent(kind: "absent" | "busy"): ReturnType<typeof fail> {
-  if (kind === "absent") return fail("not_found", "the instance has no container on this host");
-  return fail("conflict", "the instance is just being started, stopped or removed; ask again in a moment");
 }
 
 async function execute(
@@ -190,6 +187,35 @@ async function transfer(context: ActionContext, action: TransferAction, input: A
     const copied = await (action.type === "send" ? sendFiles(common) : receiveFiles({ ...common, isFresh }));
     return copied.ok ? succeed(describeCopy(copied.value.copiedBytes, clock.monotonicMs() - beganMs)) : copied;
   });
+}
+
+/** Sends the control plane all that is to be kept of an instance or a volume. */
+async function backUp(
+  context: ActionContext,
+  { source, transferId }: Extract<TaskAction, { readonly type: "back_up" }>,
+  input: ActionInput,
+): Promise<Result<string>> {
+  const { clock, random } = context;
+  const { signal } = input;
+  const means = {
+    ...{ clock, random, signal, isCompressed: true },
+    dial: () => context.dialTransfer(transferId, "send"),
+    onWait: () => input.show("waiting for the server"),
+    onProgress: (bytes: number) => input.show(describeSent(bytes), bytes),
+  };
+  await context.awaitPlace(source, signal);
+  const find = async () => {
+    const site = await siteOfBackup(context, source);
+    return site.ok ? succeed(site.value === undefined ? [] : [site.value]) : site;
+  };
+  return withSites(context, input, find, async ([site]) => {
+    const sent = await sendBackup({ ...means, site });
+    return sent.ok ? succeed(describeSent(sent.value.copiedBytes)) : sent;
+  });
+}
+
+function describeSent(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB of files`;
 }
 
 /** Looks at the instance again when the turn has come, since it may have been started meanwhile. */

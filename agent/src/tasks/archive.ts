@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { PassThrough, Readable } from "node:stream";
 import { fail, succeed, type Program, type Result } from "../engine/engine.ts";
 import { collectOutput } from "../engine/program.ts";
 import { TOOLBOX_PATH } from "../machine/toolbox.ts";
@@ -9,6 +10,8 @@ export type Shape = "file" | "folder" | "contents";
 
 const BUSYBOX = `${TOOLBOX_PATH}/busybox`;
 const SHORT_OUTPUT_BYTES = 4_096;
+/** The two empty blocks at the end of each tar archive. */
+const END_BYTES = 1_024;
 
 const LOOK = `
 case "$1" in
@@ -64,6 +67,17 @@ function whatToRead(shape: Shape, from: string): string[] {
   if (shape !== "contents") return [posix.dirname(from), `./${posix.basename(from)}`];
   const leftOut = from === "/" ? SYSTEM_FOLDERS.map((folder) => `--exclude=./${folder}`) : [];
   return [from, ...leftOut, "."];
+}
+
+/** The archive of a place without files: nothing but the end of an archive. */
+export function emptyArchive(): Program {
+  return {
+    stdin: new PassThrough(),
+    stdout: Readable.from([Buffer.alloc(END_BYTES)]),
+    stderr: Readable.from([]),
+    ended: Promise.resolve(succeed(0)),
+    kill: () => undefined,
+  };
 }
 
 /** Begins to unpack at a path; the archive is what the program is given. `name` is what a single file has in it. */

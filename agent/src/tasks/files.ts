@@ -36,10 +36,7 @@ export type Site = {
 /** The files of one instance: of its running container, or of the layer of one that does not run. */
 export async function siteOfInstance(context: FilesContext, instanceId: number): Promise<Result<Site>> {
   const found = await context.findInstance(instanceId);
-  if (found.kind === "absent") return fail("not_found", "the instance has no container on this host");
-  if (found.kind === "busy") {
-    return fail("conflict", "the instance is just being started, stopped or removed; ask again in a moment");
-  }
+  if (found.kind !== "present") return notPresent(found.kind);
   const { container, mounts } = found;
   const { engine, sandbox } = context;
   if (!sandbox) return fail("refused", "this is a simulated instance, it has no files");
@@ -60,6 +57,12 @@ export async function siteOfInstance(context: FilesContext, instanceId: number):
   });
 }
 
+/** The reason for which nothing can be done with an instance. */
+export function notPresent(kind: "absent" | "busy"): ReturnType<typeof fail> {
+  if (kind === "absent") return fail("not_found", "the instance has no container on this host");
+  return fail("conflict", "the instance is just being started, stopped or removed; ask again in a moment");
+}
+
 /** The files behind a place of a copy. A source volume cannot be written to. */
 export async function siteOf(context: FilesContext, place: Place, isSource: boolean): Promise<Result<Site>> {
   if (place.kind === "instance") return siteOfInstance(context, place.id);
@@ -72,6 +75,29 @@ export async function siteOf(context: FilesContext, place: Place, isSource: bool
     stoppedInstanceId: undefined,
     prefix: FOLDER_PATH,
     open: (argv) => sandbox.open({ kind: "folder", directory, isReadOnly: isSource }, argv),
+  });
+}
+
+/**
+ * The files of a backup: those that an instance has written, below `upper`, or those of a volume. Undefined on a simulated
+ * host, which has no files.
+ */
+export async function siteOfBackup(context: FilesContext, place: Place): Promise<Result<Site | undefined>> {
+  const { sandbox } = context;
+  if (!sandbox) return succeed(undefined);
+  if (place.kind === "volume") return siteOf(context, place, true);
+  const found = await context.findInstance(place.id);
+  if (found.kind !== "present") return notPresent(found.kind);
+  const { layerDirectory } = found.container;
+  if (layerDirectory === null) {
+    return fail("refused", "this host does not keep what an instance writes apart from its image");
+  }
+  return succeed({
+    key: `upper-${place.id}`,
+    // The layer is read from the disk, so it has to be let go of before the disk changes, also when the instance runs.
+    stoppedInstanceId: place.id,
+    prefix: FOLDER_PATH,
+    open: (argv) => sandbox.open({ kind: "upper", layerDirectory }, argv),
   });
 }
 

@@ -70,6 +70,19 @@ describe("the sandbox for files that nobody trusts", () => {
     assert.ok(!left.includes("made") && !left.includes("wget") && !left.includes("tmp"));
   });
 
+  it("files that a container has written are shown without its image, and cannot be changed there", async () => {
+    const layerDirectory = await layer(
+      `mkdir /made && echo word > /made/file && ln -s ${hostDir} /out && rm /bin/wget`,
+    );
+    const root: SandboxRoot = { kind: "upper", layerDirectory };
+    const { stdout } = await run(root, "find", `${FOLDER_PATH}/upper`, "-type", "f");
+    assert.equal(stdout, `${FOLDER_PATH}/upper/made/file\n`);
+    assert.match((await run(root, "ls", "-l", `${FOLDER_PATH}/upper/bin`)).stdout, /^c.* wget$/m);
+    assert.notEqual((await run(root, "rm", `${FOLDER_PATH}/upper/made/file`)).exitCode, 0);
+    assert.doesNotMatch((await run(root, "ls", `${FOLDER_PATH}/upper/out/`)).stdout, /secret/);
+    await hostIsUntouched();
+  });
+
   it("a container that starts again sees the changes", async () => {
     const id = await docker(
       "run",

@@ -14,7 +14,9 @@ export type SandboxRoot =
       readonly mounts: readonly { readonly source: string; readonly target: string }[];
     }
   /** An empty root with one folder of the host, at `FOLDER_PATH`. */
-  | { readonly kind: "folder"; readonly directory: string; readonly isReadOnly: boolean };
+  | { readonly kind: "folder"; readonly directory: string; readonly isReadOnly: boolean }
+  /** Files that a container has written, and nothing of its image: at `upper` in `FOLDER_PATH`, to be read only. */
+  | { readonly kind: "upper"; readonly layerDirectory: string };
 
 export const FOLDER_PATH = "/volume";
 /** Exit code of a sandbox that could not be made; stderr has the reason. */
@@ -56,9 +58,11 @@ if [ "$kind" = layer ]; then
   export LIBMOUNT_FORCE_MOUNT2=always
   mount -t overlay -o "nosuid,nodev,noexec,lowerdir=$lower,upperdir=$id/diff,workdir=$id/work" overlay "$base/root"
 else
-  mkdir "$base/root${FOLDER_PATH}"
-  mount --bind "$place" "$base/root${FOLDER_PATH}"
-  mount -o "remount,bind,$mode,nosuid,nodev,noexec" "$base/root${FOLDER_PATH}"
+  shown=${FOLDER_PATH}
+  [ "$kind" = folder ] || shown=${FOLDER_PATH}/upper
+  mkdir -p "$base/root$shown"
+  mount --bind "$place" "$base/root$shown"
+  mount -o "remount,bind,$mode,nosuid,nodev,noexec" "$base/root$shown"
 fi
 cd "$base"
 pivot_root . old
@@ -128,6 +132,7 @@ function isolation(): string[] {
 function command(base: string, tools: string, root: SandboxRoot): string[] {
   const shell = ["--", "/bin/sh", "-c", SCRIPT, "berth-sandbox", base, tools, root.kind];
   if (root.kind === "folder") return [...shell, root.directory, root.isReadOnly ? "ro" : "rw", "0"];
+  if (root.kind === "upper") return [...shell, join(root.layerDirectory, "diff"), "ro", "0"];
   const mounts = root.mounts.flatMap(({ source, target }) => [source, target]);
   return [...shell, root.layerDirectory, "rw", String(root.mounts.length), ...mounts];
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
@@ -16,7 +17,7 @@ import { systemClock } from "../base/clock.ts";
 import { dialTransfer } from "../streams/transfer-connection.ts";
 import type { Site } from "./files.ts";
 import { createSandbox, FOLDER_PATH, type Sandbox } from "./sandbox.ts";
-import { receiveFiles, sendFiles } from "./transfer.ts";
+import { receiveFiles, sendBackup, sendFiles } from "./transfer.ts";
 
 const MB = 1_000_000;
 
@@ -174,6 +175,39 @@ describe("files that go from one host to another", () => {
     await failsWith(transfer({ signal: abort.signal, onFlow: () => abort.abort("cancelled") }), /called off/);
     refusal = "404 Not Found";
     await failsWith(transfer(), /the other host is done with it/);
+  });
+
+  /** A backup as the server receives it: here the other half unpacks it. */
+  const backUp = async (site: Site | undefined) => {
+    const transferId = randomBytes(8).toString("hex");
+    const common = (side: TransferSide) => ({
+      ...{ clock: systemClock, random: () => 0, isCompressed: true, signal: new AbortController().signal },
+      ...{ onWait: () => undefined, onProgress: () => undefined },
+      dial: () => dialTransfer({ serverUrl: url, token: "token", transferId, side }),
+    });
+    const [sent, received] = await Promise.all([
+      sendBackup({ ...common("send"), site }),
+      receiveFiles({ ...common("receive"), site: siteAt(to, false), path: "/", isFresh: true }),
+    ]);
+    assert.ok(sent.ok && received.ok, JSON.stringify([sent, received]));
+  };
+
+  it("leave devices out of a backup, and keep all else", async () => {
+    await mkdir(join(from, "deep"));
+    await writeFile(join(from, "deep", "x".repeat(200)), "long");
+    assert.equal(spawnSync("mknod", [join(from, "deep/gone"), "c", "0", "0"]).status, 0);
+    assert.equal(spawnSync("mknod", [join(from, "y".repeat(200)), "c", "0", "0"]).status, 0);
+    await writeFile(join(from, "zone"), "after it");
+    await backUp(siteAt(from, true));
+    assert.deepEqual((await readdir(to)).toSorted(), ["deep", "zone"]);
+    assert.deepEqual(await readdir(join(to, "deep")), ["x".repeat(200)]);
+    assert.equal(await readFile(join(to, "zone"), "utf8"), "after it");
+  });
+
+  it("are none in the backup of a simulated instance, which comes all the same", async () => {
+    await writeFile(join(to, "left over"), "");
+    await backUp(undefined);
+    assert.deepEqual(await readdir(to), []);
   });
 
   it("wait for a server that is away", async () => {

@@ -1,25 +1,37 @@
 import { posix } from "node:path";
-import { Transform, type TransformCallback } from "node:stream";
+import { Duplex, Transform, type TransformCallback } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
+import { withoutDevices } from "../../../tunnel/tar.ts";
 import type { TransferMessage } from "../wire/messages.ts";
 import { backOffDelay, type BackOff } from "../base/back-off.ts";
 import type { Clock } from "../base/clock.ts";
 import { fail, succeed, type Program, type Result } from "../engine/engine.ts";
 import type { dialTransfer, TransferConnection } from "../streams/transfer-connection.ts";
-import { emptyFolder, keepText, lookAt, openReader, openWriter } from "./archive.ts";
+import { emptyArchive, emptyFolder, keepText, lookAt, openReader, openWriter, type Shape } from "./archive.ts";
 import { pathIn, type Site } from "./files.ts";
 
-export type TransferInput = {
+type TransferMeans = {
   readonly clock: Clock;
   readonly random: () => number;
   readonly dial: () => ReturnType<typeof dialTransfer>;
-  readonly site: Site;
-  readonly path: string;
   readonly isCompressed: boolean;
   readonly signal: AbortSignal;
   readonly onWait: () => void;
   readonly onProgress: (copiedBytes: number) => void;
+};
+export type TransferInput = TransferMeans & { readonly site: Site; readonly path: string };
+export type BackupInput = TransferMeans & {
+  /** The site of the files; undefined on a simulated host, whose backups are empty. */
+  readonly site: Site | undefined;
+};
+
+/** An archive that is being packed, before it is sent. */
+type Packing = { readonly shape: Shape; readonly name: string; readonly reader: Program };
+type SendInput = TransferMeans & {
+  readonly open: () => Promise<Result<Packing>>;
+  /** Devices are left out of the archive. */
+  readonly isWithoutDevices: boolean;
 };
 
 type Copied = { readonly copiedBytes: number };
@@ -34,7 +46,31 @@ const TEXT_LIMIT = 4_096;
 
 /** Packs what is at a path and sends it to the other host. */
 export function sendFiles(input: TransferInput): Promise<Result<Copied>> {
+  return send({ ...input, isWithoutDevices: false, open: () => openPath(input) });
+}
+
+/** Packs all files of a site and sends them to the control plane. */
+export function sendBackup({ site, ...input }: BackupInput): Promise<Result<Copied>> {
+  const open = async (): Promise<Result<Packing>> =>
+    site === undefined
+      ? succeed({ shape: "contents", name: "", reader: emptyArchive() })
+      : openPath({ ...input, site, path: "/" });
+  return send({ ...input, isWithoutDevices: true, open });
+}
+
+function send(input: SendInput): Promise<Result<Copied>> {
   return untilDecided(input, (connection) => sendOver(input, connection));
+}
+
+async function openPath({ site, path: asked, signal }: TransferInput): Promise<Result<Packing>> {
+  const path = pathIn(site, asked);
+  const looked = await lookAt(site, path, signal);
+  if (!looked.ok) return looked;
+  const shape = looked.value;
+  if (shape === undefined) return fail("not_found", `there is nothing to copy at ${asked}`);
+  const opened = await openReader(site, shape, path);
+  if (!opened.ok) return opened;
+  return succeed({ shape, name: shape === "file" ? posix.basename(path) : "", reader: opened.value });
 }
 
 /** Unpacks at a path what the other host sends. With `isFresh` files that are there already are removed first. */
@@ -44,7 +80,7 @@ export function receiveFiles(input: TransferInput & { readonly isFresh: boolean 
 
 /** Attempts the transfer until both sides agree on its end, as long as the server knows of it. */
 async function untilDecided(
-  input: TransferInput,
+  input: TransferMeans,
   work: (connection: TransferConnection) => Promise<Attempt>,
 ): Promise<Result<Copied>> {
   const { clock, signal } = input;
@@ -78,22 +114,21 @@ function conclude(connection: TransferConnection, result: Result<Copied>): Resul
   return result;
 }
 
-async function sendOver(input: TransferInput, connection: TransferConnection): Promise<Attempt> {
-  const { site, signal } = input;
-  const path = pathIn(site, input.path);
-  const looked = await lookAt(site, path, signal);
-  if (!looked.ok) return looked;
-  const shape = looked.value;
-  if (shape === undefined) return fail("not_found", `there is nothing to copy at ${input.path}`);
-  const opened = await openReader(site, shape, path);
+async function sendOver(input: SendInput, connection: TransferConnection): Promise<Attempt> {
+  const { signal } = input;
+  const opened = await input.open();
   if (!opened.ok) return opened;
-  const reader = opened.value;
+  const { shape, name, reader } = opened.value;
   const complaint = keepText(reader);
   const verdict = heedVerdict(connection, reader, signal);
   reader.stdin.end();
-  connection.say({ kind: "transfer_start", shape, name: shape === "file" ? posix.basename(path) : "" });
+  connection.say({ kind: "transfer_start", shape, name });
   const count = new Counter(input.onProgress, reader.ended);
-  const packing = input.isCompressed ? [count, createGzip({ level: GZIP_LEVEL })] : [count];
+  const packing = [
+    count,
+    ...(input.isWithoutDevices ? [Duplex.from(withoutDevices)] : []),
+    ...(input.isCompressed ? [createGzip({ level: GZIP_LEVEL })] : []),
+  ];
   let hasEnded = false;
   void reader.ended.then(() => (hasEnded = true));
   let isConnectionBroken = false;

@@ -46,6 +46,10 @@ export function declareAdminCommands(program: Command): void {
       (await import("../commands/admin/verify-machine.ts")).verifyMachine(id, verdict, options),
     );
 
+  adminCommand(admin, "back-up-machine", "make backups of all that is on a machine")
+    .argument("<machine>", "id of the machine", parseId)
+    .action(async (id, options) => (await import("../commands/admin/back-up-machine.ts")).backUpMachine(id, options));
+
   adminCommand(admin, "flags", "list flags: contradictions between hosts and the server's facts")
     .option("--all", "show cleared flags as well")
     .action(async (options) => (await import("../commands/admin/flags.ts")).listFlags(options));

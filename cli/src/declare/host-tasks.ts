@@ -39,8 +39,12 @@ export function declareHostTaskCommands(program: Command): void {
     .option("--no-pause", "do not pause the instance during the snapshot")
     .action(async (id, options) => (await import("../commands/instance/snapshot.ts")).takeSnapshot(id, options));
 
-  serverCommand(program, "copy", "copy files between your instances, volumes and this computer")
-    .argument("<source>", "such as local:data/, 12:/data/ or V.7:/; a slash at the end copies the contents", parsePlace)
+  serverCommand(program, "copy", "copy between instances, volumes, backups and this computer")
+    .argument(
+      "<source>",
+      "such as local:data/, 12:/data/, V.7:/ or the backup vast.7:/upper/; a slash at the end copies the contents",
+      parsePlace,
+    )
     .argument("<destination>", "such as 13:/work or local:results", parsePlace)
     .option("-i, --identity <file>", "with local: the private key to log in with")
     .option("--limit <megabytes>", "with local: megabytes a second at most", parseAmount)

@@ -40,6 +40,7 @@ import {
 import { refreshOffers } from "../domains/supply/market/index.ts";
 import { findServerAddress, proveServer, readServerProof } from "../domains/servers/index.ts";
 import { findTransferHost, loadOpenTasks, recordTaskMessage } from "../domains/rental/tasks/index.ts";
+import { concludeBackups, type BackupEnds } from "../domains/rental/backups/index.ts";
 import { concludeClones } from "../domains/supply/volumes/for-assembly.ts";
 import { furnishSimulatedHosts } from "./simulated-market.ts";
 import { WrongKeys } from "../http/wrong-keys.ts";
@@ -64,6 +65,7 @@ type Deps = {
   readonly encryption: Encryption;
   readonly instanceKeySecret: (id: InstanceId) => string;
   readonly recorder: ReportRecorder;
+  readonly backupEnds: BackupEnds;
   /** The number of hosts that this server simulates; undefined when it offers real ones. */
   readonly simulatedHosts?: number | undefined;
 };
@@ -109,9 +111,11 @@ export function agentPorts(deps: Deps): AgentPorts {
       loadOpenTasks(database.kysely, encryption, { machineIds, now: clock.now() }),
     ),
     recordTask: (machineId, message) =>
-      withTransaction(database, clock, async (tx) =>
-        concludeClones(tx, await recordTaskMessage(tx, machineId, message)),
-      ),
+      withTransaction(database, clock, async (tx) => {
+        const ended = await recordTaskMessage(tx, machineId, message);
+        await concludeClones(tx, ended);
+        await concludeBackups(tx, ended);
+      }),
     storeCounters: inBatches((last: readonly LastWord[]) =>
       withTransaction(database, clock, async (tx) => {
         await lockMachines(tx, inOrder(last.map(({ machineId }) => machineId)));
@@ -128,6 +132,7 @@ export function agentPorts(deps: Deps): AgentPorts {
     prove: (request) => proveServer(deps.secret, request, clock.now()),
     readProof: (shown) => readServerProof(deps.secret, shown, clock.now()),
     findTransferHost: (transferId, side) => findTransferHost(database.kysely, { transferId, side, now: clock.now() }),
+    findOwnEnd: (transferId) => deps.backupEnds.find(transferId),
     disconnected: inBatches((departures: readonly (Departure & LastWord)[]) =>
       withTransaction(database, clock, async (tx) => {
         await lockMachines(tx, inOrder(departures.map(({ machineId }) => machineId)));

@@ -5,6 +5,7 @@ import type { RandomBytes } from "../domains/people/accounts/index.ts";
 import type { SmsSender } from "../domains/people/sign-in/index.ts";
 import type { Seller } from "../domains/money/invoices/index.ts";
 import type { PaymentSettings } from "../domains/money/payments/for-assembly.ts";
+import type { BackupSettings } from "../domains/rental/backups/index.ts";
 import type { ThisServer } from "../domains/servers/index.ts";
 import type { NotificationSettings } from "./notification-parts.ts";
 import type { Limits } from "../http/rate-limit.ts";
@@ -37,6 +38,8 @@ export type AppDependencies = {
   readonly payments?: PaymentSettings;
   /** The way in which notifications leave; without it webhooks go to public addresses only, and no mail is sent. */
   readonly notifications?: NotificationSettings;
+  /** The folder of backups; without it none are made. */
+  readonly backups?: BackupSettings | undefined;
   /** The way to container registries; without it that of webhooks. */
   readonly registries?: Outside;
   /** Sends text messages; without it none are sent. */

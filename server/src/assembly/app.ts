@@ -13,6 +13,7 @@ import { DELIVER_LOOP } from "../domains/notifications/index.ts";
 import { createPaymentProvider, NO_PAYMENTS } from "../domains/money/payments/for-assembly.ts";
 import type { Autoscaler, Routers } from "../domains/serverless/index.ts";
 import { SpaceTable } from "../domains/supply/volumes/for-assembly.ts";
+import { BackupEnds } from "../domains/rental/backups/index.ts";
 import { MATCH_LOOP, Matcher } from "../domains/rental/queue/index.ts";
 import { agentPorts } from "./agent-ports.ts";
 import { createAutoscaling } from "./autoscaling.ts";
@@ -55,7 +56,8 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const desk = createDesk(dependencies, encryption, offers);
   const poster = createTransferPoster(database, clock);
   const leaseMs = dependencies.leaseMs ?? LEASE_MS;
-  const { gateway, recorder } = createGateway({ ...dependencies, encryption, leaseMs });
+  const backupEnds = new BackupEnds({ database, clock, log, settings: dependencies.backups });
+  const { gateway, recorder } = createGateway({ ...dependencies, encryption, leaseMs, backupEnds });
   const http = createHttp({
     ...dependencies,
     authenticate: (presented, pause) => identities.authenticate(presented, pause),
@@ -103,6 +105,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
       await jobRunner.stop();
       await autoscaler.stop();
       await reports.idle();
+      await backupEnds.idle();
       await Promise.all([offers.stop(), space.stop()]);
       await Promise.all([desk.idle(), poster.idle(), recorder.idle(), agreement.idle(), deliverer.stop()]);
       await routers.stop();
@@ -131,6 +134,7 @@ function createGateway(
   dependencies: AppDependencies & {
     readonly encryption: Encryption;
     readonly leaseMs: number;
+    readonly backupEnds: BackupEnds;
   },
 ): { readonly gateway: AgentGateway; readonly recorder: ReportRecorder } {
   const { database, clock, log, secret, random, leaseMs, gatherMs = 0 } = dependencies;

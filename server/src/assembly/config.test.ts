@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import path from "node:path";
 import { test } from "node:test";
-import { ConfigError, readConfig } from "./config.ts";
+import { checkBackupFolder } from "./backup-settings.ts";
+import { ConfigError } from "./config-error.ts";
+import { readConfig } from "./config.ts";
 import { NO_PAYMENTS } from "../domains/money/payments/for-assembly.ts";
 import { DEFAULT_LIMITS } from "../http/rate-limit.ts";
 
@@ -56,6 +59,30 @@ test("each setting is read", () => {
     default: { perSecond: 1, burst: 2 },
     operations: { ...DEFAULT_LIMITS.operations, "api.instance.create": { perSecond: 3, burst: 4 } },
   });
+});
+
+test("backups have a folder or are not made, and one that cannot be written to stops the start", async () => {
+  assert.equal(readConfig({ BERTH_BACKUP_DAYS: "7" }).backups, undefined);
+  const { backups } = readConfig({
+    BERTH_BACKUP_DIR: "/srv/backups",
+    BERTH_BACKUP_LIMIT_GB: "2",
+    BERTH_BACKUP_DAYS: "7",
+  });
+  assert.deepEqual(backups, { directory: "/srv/backups", limitBytes: 2_000_000_000, keptDays: 7 });
+  assert.equal(readConfig({ BERTH_BACKUP_DIR: "here" }).backups?.directory, path.resolve("here"));
+  for (const [name, text] of [
+    ["BERTH_BACKUP_LIMIT_GB", "0"],
+    ["BERTH_BACKUP_LIMIT_GB", "1.5"],
+    ["BERTH_BACKUP_DAYS", "3651"],
+  ] as const) {
+    assert.throws(() => readConfig({ [name]: text }), { name: "ConfigError", message: new RegExp(`^${name} must be`) });
+  }
+  const missing = { directory: "/proc/none", limitBytes: 1, keptDays: 1 };
+  await assert.rejects(checkBackupFolder(missing), {
+    name: "ConfigError",
+    message: /^BERTH_BACKUP_DIR must be a folder/,
+  });
+  await checkBackupFolder(undefined);
 });
 
 test("cards are taken when both keys of Stripe are there, and one alone is a mistake", () => {

@@ -9,6 +9,9 @@ import type { PriceCeilings } from "../base/price-ceilings.ts";
 import type { TrafficRules } from "../domains/supply/hosts/index.ts";
 import { CARD_HOLD_DAYS, type PaymentSettings } from "../domains/money/payments/for-assembly.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../http/trusted-proxies.ts";
+import { readBackupSettings } from "./backup-settings.ts";
+import { ConfigError } from "./config-error.ts";
+import type { BackupSettings } from "../domains/rental/backups/index.ts";
 import { DEFAULT_LIMITS, type Limit, type Limits } from "../http/rate-limit.ts";
 
 export type Config = {
@@ -68,6 +71,8 @@ export type Config = {
   /** True when anybody who reaches the server may make an account. */
   readonly isSignupOpen: boolean;
   readonly smsProvider: SmsSettings | undefined;
+  /** The folder of backups and their limits; undefined makes none. */
+  readonly backups: BackupSettings | undefined;
   readonly notifications: {
     /** The mail server for notifications, and their sender's address; undefined sends no mail. */
     readonly mail: { readonly smtpUrl: string; readonly from: string } | undefined;
@@ -75,11 +80,6 @@ export type Config = {
     readonly isPrivateAllowed: boolean;
   };
 };
-
-/** A setting that cannot be used; the message names it and says what it should be. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-}
 
 /** The most hosts that one agent process takes. */
 const SIMULATED_HOSTS_MAX = 10_000;
@@ -140,6 +140,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     isSignupOpen: readSwitch("BERTH_OPEN_SIGNUP", environment["BERTH_OPEN_SIGNUP"] || "1"),
     smsProvider: readSms(environment["BERTH_SMS_URL"], environment["BERTH_SMS_TOKEN"]),
+    backups: readBackupSettings(environment),
     notifications: {
       mail: readMail(environment["BERTH_SMTP_URL"], environment["BERTH_MAIL_FROM"]),
       isPrivateAllowed: environment["BERTH_WEBHOOKS_ALLOW_PRIVATE"] === "1",

@@ -50,6 +50,7 @@ import {
 } from "../domains/serverless/index.ts";
 import { benchmarkRoutes } from "../domains/supply/benchmarks/for-assembly.ts";
 import { statisticsRoutes } from "../domains/supply/statistics/index.ts";
+import { backupRoutes, restore, START_BACKUPS_LOOP } from "../domains/rental/backups/index.ts";
 import { resultRoutes } from "../domains/rental/tasks/index.ts";
 import { teamRoutes } from "../domains/people/teams/index.ts";
 import { createRegistryClient, templateRoutes } from "../domains/rental/templates/index.ts";
@@ -114,7 +115,9 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
     search,
     creditOf: async (db, userId) => (await balanceOf(db, userId)).available,
   });
-  instanceTaskRoutes(http, { means: { random, encryption }, view });
+  const [means, settings] = [{ random, encryption }, parts.backups];
+  instanceTaskRoutes(http, { means, view, restore: (tx, wish) => restore(tx, { means, settings }, wish) });
+  backupRoutes(http, { secret, settings, wakeStarter: () => loops.wake(START_BACKUPS_LOOP) });
   resultRoutes(http);
   depositRoutes(http, {
     ...{ settle: settleInstance, lockSpendable, accrualOf: depositAccrualOf },

@@ -3,10 +3,11 @@ import type { Config } from "./config.ts";
 import type { SharedSettings } from "../domains/servers/index.ts";
 
 const PPM_PER_PERCENT = 10_000;
+const BYTES_PER_GB = 1_000_000_000;
 
 /** Settings that must be alike on all servers of one database, since each of them acts for all. Secrets are left out. */
 export function sharedSettings(config: Config): SharedSettings {
-  const { proxyPorts, payments, notifications, seller } = config;
+  const { proxyPorts, payments, notifications, seller, backups } = config;
   return {
     BERTH_LEASE_SECONDS: String(config.leaseMs / 1000),
     BERTH_NOTICE_SECONDS: String(config.noticeMs / 1000),
@@ -25,6 +26,9 @@ export function sharedSettings(config: Config): SharedSettings {
     BERTH_STRIPE_SECRET_KEY: payments.stripe === undefined ? "" : "set",
     BERTH_SMTP_URL: notifications.mail === undefined ? "" : "set",
     BERTH_SMS_URL: config.smsProvider === undefined ? "" : "set",
+    BERTH_BACKUP_DIR: backups === undefined ? "" : "set",
+    BERTH_BACKUP_LIMIT_GB: backups === undefined ? "" : String(backups.limitBytes / BYTES_PER_GB),
+    BERTH_BACKUP_DAYS: backups === undefined ? "" : String(backups.keptDays),
     BERTH_OPEN_SIGNUP: config.isSignupOpen ? "1" : "0",
     BERTH_TAX_PERCENT: String(seller.taxPpm / PPM_PER_PERCENT),
     BERTH_SELLER_NAME: seller.name,

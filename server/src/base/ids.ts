@@ -42,6 +42,7 @@ export type TfaMethodId = Id<"tfa_method">;
 export type TeamInvitationId = Id<"team_invitation">;
 export type WebhookId = Id<"webhook">;
 export type BenchmarkId = Id<"benchmark">;
+export type InstanceBackupId = Id<"instance_backup">;
 
 /** The largest id the database can hold (PostgreSQL `integer`). */
 export const MAX_ID = 2_147_483_647;

@@ -11,6 +11,7 @@ import type {
   DeviceId,
   EndpointGroupId,
   HostFlagId,
+  InstanceBackupId,
   InstanceId,
   IpAccessId,
   JoinTokenId,
@@ -127,6 +128,7 @@ export type AgentTasksTable = {
   result: string | null;
   transfer_id: string | null;
   copied_bytes: Generated<bigint>;
+  backup_id: InstanceBackupId | null;
 };
 
 export type ApiKeysTable = {
@@ -634,6 +636,23 @@ export type InstallationTable = {
   secret_check: Buffer | null;
   admin_key_data_dir: string | null;
   admin_key_place: string | null;
+};
+
+export type InstanceBackupsTable = {
+  id: GeneratedAlways<InstanceBackupId>;
+  kind: "instance" | "volume";
+  contract_id: number;
+  user_id: UserId;
+  machine_id: MachineId;
+  cause: "asked" | "contract_end";
+  status: "pending" | "success" | "error";
+  problem: Generated<string>;
+  task_id: string | null;
+  attempt: Generated<number>;
+  size_bytes: bigint | null;
+  created_at: Date;
+  made_at: Date | null;
+  file_deleted_at: Date | null;
 };
 
 export type InstanceEventsTable = {
@@ -1734,6 +1753,7 @@ export type Tables = {
   host_flags: HostFlagsTable;
   idempotency_keys: IdempotencyKeysTable;
   installation: InstallationTable;
+  instance_backups: InstanceBackupsTable;
   instance_events: InstanceEventsTable;
   instance_runs: InstanceRunsTable;
   instance_ssh_keys: InstanceSshKeysTable;

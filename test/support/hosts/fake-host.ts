@@ -95,6 +95,7 @@ export class FakeHost {
       engine: { kind: "simulated", version: "1" },
       machine: { ...FACTS, cpu_cores: 16, disk_bytes: 1_000_000_000_000, ...this.#options.facts },
       gpus: [...this.gpus],
+      makes_backups: true,
       ...overrides,
     };
   }

@@ -36,6 +36,7 @@ import {
   type Routers,
 } from "../../domains/serverless/index.ts";
 import { statisticsLoops } from "../../domains/supply/statistics/index.ts";
+import { backupLoops, type BackupSettings } from "../../domains/rental/backups/index.ts";
 import { taskLoops } from "../../domains/rental/tasks/index.ts";
 import { teamLoops } from "../../domains/people/teams/index.ts";
 import { volumeLoops } from "../../domains/supply/volumes/for-assembly.ts";
@@ -55,13 +56,15 @@ type LoopBasis = {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
+  readonly random: (byteCount: number) => Buffer;
+  readonly backups?: BackupSettings | undefined;
   /** This server; undefined where it is the only one. */
   readonly server?: { readonly id: ServerId } | undefined;
 };
 
 /** Every background loop of the server, in one list. */
 export function listLoops(
-  { database, clock, log, server }: LoopBasis,
+  { database, clock, log, random, backups, server }: LoopBasis,
   {
     ipHistory,
     jobRunner,
@@ -107,6 +110,7 @@ export function listLoops(
     creditNotificationLoop({ database, clock }),
     ...depositLoops({ database, clock }),
     ...taskLoops({ database, clock }),
+    ...backupLoops({ database, clock, means: { random, encryption }, settings: backups }),
     ...teamLoops({ database, clock, moveCredit }),
     ...volumeLoops({ database, clock }),
     idempotencyLoop({ database, clock }),

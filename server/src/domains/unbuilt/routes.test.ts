@@ -8,8 +8,6 @@ const READS = [
   ["GET", "/api/v0/clusters/", { clusters: {} }],
   ["PUT", "/api/v0/search/clusters/", { offers: [] }],
   ["GET", "/api/v0/overlay/", []],
-  ["GET", "/api/v0/instance_backups/", { success: true, backups: [] }],
-  ["GET", "/api/v0/instance_backups/?contract_id=7", { success: true, backups: [] }],
 ] as const;
 
 const CONNECTION = { provider: "s3", user_given_name: "b", access_key: "k", secret_access_key: "a-storage-secret" };
@@ -29,7 +27,7 @@ const WRITES = [
   ["DELETE", "/api/v0/overlay/", { overlay_name: "n" }, /no overlay networks yet/],
 ] as const;
 
-test("reads of clouds, clusters, overlays and backups are empty in the published shape", async (t) => {
+test("reads of clouds, clusters and overlays are empty in the published shape", async (t) => {
   const world = await testApp(t);
   const { secret } = await world.caller();
   for (const [method, url, expected] of READS) {
@@ -63,31 +61,4 @@ test("a write of what is not built names a wrong field before it is refused", as
     const answer = await world.call({ method, url, secret, body });
     assert.deepEqual([answer.status, answer.body.field], [400, field], answer.text);
   }
-});
-
-test("a backup that nobody made is 404 with what to do instead, and a wrong contract is named", async (t) => {
-  const world = await testApp(t);
-  const { secret } = await world.caller();
-  const ask = async (url: string) => world.call({ url, secret });
-  const { status, body } = await ask("/api/v0/instance_backups/77/download/");
-  assert.deepEqual([status, body.error], [404, "no_such_backup"]);
-  assert.match(body.msg, /^Contract 77 has no backup: .* Keep files on a volume, or copy them elsewhere/);
-  for (const url of [
-    "/api/v0/instance_backups/?contract_id=x",
-    "/api/v0/instance_backups/?contract_id=0",
-    "/api/v0/instance_backups/x/download/",
-    "/api/v0/instance_backups/99999999999/download/",
-  ]) {
-    const answer = await ask(url);
-    assert.deepEqual([answer.status, answer.body.field], [400, "contract_id"], answer.text);
-  }
-});
-
-test("a copy from a backup is refused with the reason", async (t) => {
-  const world = await testApp(t);
-  const { secret } = await world.caller();
-  const body = { src_id: "vast.77", dst_id: "C.78", src_path: "/upper", dst_path: "/" };
-  const answer = await world.call({ method: "PUT", url: "/api/v0/commands/copy_direct/", secret, body });
-  assert.deepEqual([answer.status, answer.body.field], [400, "src_id"], answer.text);
-  assert.match(answer.body.msg, /this service makes no backups by itself/);
 });

@@ -1,10 +1,6 @@
-import { notBuilt, notFound } from "../../base/errors.ts";
+import { notBuilt } from "../../base/errors.ts";
 import type { HttpScope } from "../../http/server.ts";
 import {
-  BackupFilesAnswer,
-  BackupParams,
-  BackupQuery,
-  BackupsAnswer,
   CancelCloudCopyBody,
   CloudCopyBody,
   ClusterOffersAnswer,
@@ -36,7 +32,6 @@ export function unbuiltRoutes(scope: HttpScope): void {
   cloudCopyRoutes(scope);
   clusterRoutes(scope);
   overlayRoutes(scope);
-  backupRoutes(scope);
 }
 
 async function refuseConnection(): Promise<never> {
@@ -213,41 +208,5 @@ function overlayRoutes({ app }: HttpScope): void {
       schema: { tags: ["Instances"], summary: "Delete an overlay network: not built yet", body: DeleteOverlayBody },
     },
     refuseOverlay,
-  );
-}
-
-/** Backups that a platform makes of instances and volumes by itself. This one makes none, so there is none to find. */
-function backupRoutes({ app }: HttpScope): void {
-  app.get(
-    "/api/v0/instance_backups/",
-    {
-      config: { access: { operation: "api.backup.list", permission: "instance_read" } },
-      schema: {
-        tags: ["Instances"],
-        summary: "List backups of instances and volumes",
-        querystring: BackupQuery,
-        response: { 200: BackupsAnswer },
-      },
-    },
-    async () => ({ success: true as const, backups: [] }),
-  );
-  app.get(
-    "/api/v0/instance_backups/:contract_id/download/",
-    {
-      config: { access: { operation: "api.backup.files", permission: "instance_read" } },
-      schema: {
-        tags: ["Instances"],
-        summary: "List the files of a backup",
-        params: BackupParams,
-        response: { 200: BackupFilesAnswer },
-      },
-    },
-    async ({ params }) => {
-      const { contract_id: id } = params;
-      throw notFound(
-        "no_such_backup",
-        `Contract ${id} has no backup: this service makes none by itself. Keep files on a volume, or copy them elsewhere while the instance exists.`,
-      );
-    },
   );
 }

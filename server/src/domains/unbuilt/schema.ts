@@ -1,5 +1,4 @@
-import { Type, type TSchema } from "typebox";
-import { MAX_ID } from "../../base/ids.ts";
+import { Type } from "typebox";
 import { model } from "../../http/model.ts";
 
 const id = (description: string, example: number) => Type.Integer({ description, examples: [example] });
@@ -172,50 +171,3 @@ export const DeleteOverlayBody = Type.Object(
   },
   { additionalProperties: true },
 );
-
-const CONTRACT_ID = Type.Integer({
-  minimum: 1,
-  maximum: MAX_ID,
-  description: "Id of the instance or the volume",
-  examples: [77],
-});
-
-export const BackupQuery = Type.Object({ contract_id: Type.Optional(CONTRACT_ID) }, { additionalProperties: true });
-
-export const BackupParams = Type.Object({ contract_id: CONTRACT_ID });
-
-const orNull = <T extends TSchema>(schema: T, description: string, example: unknown) =>
-  Type.Union([schema, Type.Null()], { description, examples: [example] });
-
-export const BackupsAnswer = Type.Object({
-  success: Type.Literal(true),
-  backups: Type.Array(
-    model("InstanceBackup", {
-      id: id("Id of the backup", 4),
-      contract_id: id("Id of the instance or the volume", 77),
-      type: orNull(Type.String(), "Kind of the contract; null when it is no longer known", "instance"),
-      machine_id: id("Id of the machine on which the files lay", 12),
-      status: Type.Union([Type.Literal("pending"), Type.Literal("success"), Type.Literal("error")], {
-        description: "State of the backup",
-        examples: ["success"],
-      }),
-      created_at: orNull(Type.Number(), "Time of the backup, in seconds since the epoch", 1_767_225_600),
-      info: orNull(Type.String(), "Reason of the backup", "the machine is retired"),
-    }),
-    { description: "Backups of the caller's contracts, the newest first; always empty", examples: [[]] },
-  ),
-});
-
-export const BackupFilesAnswer = Type.Object({
-  authorization_token: text("Value of the header `Authorization` with which the files are fetched", "4_002a"),
-  expires_in_sec: Type.Number({ description: "Seconds for which the token is good", examples: [3600] }),
-  truncated: Type.Boolean({ description: "True when there are more files than the list has", examples: [false] }),
-  files: Type.Array(
-    model("BackupFile", {
-      name: text("Path of the file in the backup", "upper/workspace/out.pt"),
-      size: orNull(Type.Number(), "Size of the file, in bytes; null when it is not known", 1024),
-      url: text("Address of the file", "https://storage.example.com/77/upper/workspace/out.pt"),
-    }),
-    { description: "Files of the backup" },
-  ),
-});

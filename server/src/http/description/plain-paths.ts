@@ -165,6 +165,28 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, PlainOperation>>>> 
       ],
     },
   },
+  "/api/v0/instance_backups/{contract_id}/files/{name}/": {
+    get: {
+      operationId: "api.backup.file",
+      tag: "Instances",
+      summary: "Get the file of a backup",
+      description:
+        "Serves the archive of a backup to the token from `GET /api/v0/instance_backups/{contract_id}/download/`: as the whole value of the header `Authorization`, or in the query. A key of an account opens nothing here. 404 `no_such_backup`.",
+      parameters: [
+        inPath("contract_id", "Id of the instance or the volume", 77, "integer"),
+        inPath("name", "Name of the file", "instance-77.tar.gz"),
+        {
+          name: "Authorization",
+          in: "query",
+          required: false,
+          description: "The token, where no header is sent",
+          example: "7.1767229200.c2ln",
+          schema: { type: "string" },
+        },
+      ],
+      answer: ["application/gzip", BYTES, "instance-77.tar.gz"],
+    },
+  },
   "/api/v0/results/{token}/": {
     get: {
       operationId: "api.result.show",

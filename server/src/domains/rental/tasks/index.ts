@@ -6,10 +6,19 @@ export {
   loadOpenTasks,
   recordTaskMessage,
   requestResult,
+  startBackupTask,
   startCopyTask,
   startLongTask,
+  startRestoreTask,
   type EndedTask,
   type TaskMeans,
 } from "./service.ts";
-export { findTransferHost, listProgress, TASKS_CHANNEL } from "./store.ts";
-export { nameOf } from "./rules/task.ts";
+export {
+  findBackupTransfer,
+  findTransferHost,
+  listProgress,
+  setEnd,
+  TASKS_CHANNEL,
+  type BackupTransfer,
+} from "./store.ts";
+export { backupNameOf, nameOf } from "./rules/task.ts";

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Place, Task, TaskAction, TaskProgress, TaskResult } from "../../../../../protocol/index.ts";
 import { conflict } from "../../../base/errors.ts";
-import { asId, type InstanceId, type MachineId, type UserId } from "../../../base/ids.ts";
+import { asId, type InstanceBackupId, type InstanceId, type MachineId, type UserId } from "../../../base/ids.ts";
 import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import {
@@ -80,9 +80,58 @@ export async function startCopyTask(tx: Tx, means: TaskMeans, order: CopyOrder):
   const transferId = means.random(TRANSFER_ID_BYTES).toString("base64url");
   const half = { transfer_id: transferId, source, destination, is_compressed: order.isCompressed };
   const sending = { machineId: sourceMachineId, userId, instanceId: from, action: { type: "send" as const, ...half } };
-  await startLongTask(tx, means, sending, transferId);
+  await startLongTask(tx, means, sending, { transferId });
   const action = { type: "receive" as const, ...half, is_fresh: order.isFresh };
-  return startLongTask(tx, means, { machineId: destinationMachineId, userId, instanceId: to, action }, transferId);
+  return startLongTask(tx, means, { machineId: destinationMachineId, userId, instanceId: to, action }, { transferId });
+}
+
+/** A backup that a host is asked for. */
+export type BackupOrder = {
+  readonly backupId: InstanceBackupId;
+  readonly machineId: MachineId;
+  readonly userId: UserId;
+  readonly source: Pick<Place, "kind" | "id">;
+};
+
+/** Asks a host for a backup; returns the task. It is the service's own request and counts in no limit of the user's. */
+export async function startBackupTask(
+  tx: Tx,
+  { random }: TaskMeans,
+  { backupId, machineId, userId, source }: BackupOrder,
+): Promise<string> {
+  const [id, transferId] = [randomUUID(), random(TRANSFER_ID_BYTES).toString("base64url")];
+  const place = { kind: source.kind, id: source.id, path: "/" };
+  await insertTask(tx, {
+    ...{ id, transferId, backupId, machineId, userId },
+    instanceId: undefined,
+    action: { type: "back_up", transfer_id: transferId, source: place },
+    encryptedAuth: undefined,
+    resultSha256: undefined,
+    expiresAt: new Date(tx.now.getTime() + LONG_TASK_MS),
+  });
+  await notifyTasks(tx, machineId);
+  return id;
+}
+
+/** A copy from a backup to an instance or volume of the user's. */
+export type RestoreOrder = {
+  readonly backupId: InstanceBackupId;
+  readonly userId: UserId;
+  readonly source: Place;
+  readonly destination: Place;
+  readonly destinationMachineId: MachineId;
+};
+
+/** Has a host receive files of a backup, which a server sends. */
+export async function startRestoreTask(tx: Tx, means: TaskMeans, order: RestoreOrder): Promise<void> {
+  const { backupId, userId, source, destination, destinationMachineId: machineId } = order;
+  const transferId = means.random(TRANSFER_ID_BYTES).toString("base64url");
+  const action = {
+    ...{ type: "receive" as const, transfer_id: transferId, source, destination },
+    ...{ is_compressed: true, is_fresh: false },
+  };
+  const instanceId = destination.kind === "instance" ? asId<InstanceId>(destination.id) : undefined;
+  await startLongTask(tx, means, { machineId, userId, instanceId, action }, { transferId, backupId });
 }
 
 /** Starts a task that takes a while and whose progress the owner sees in the status message. */
@@ -90,7 +139,7 @@ export async function startLongTask(
   tx: Tx,
   { encryption }: TaskMeans,
   task: NewTask,
-  transferId?: string,
+  transfer: { readonly transferId?: string; readonly backupId?: InstanceBackupId } = {},
 ): Promise<StartedCopy> {
   await refuseTooMany(tx, task.userId);
   const id = randomUUID();
@@ -103,7 +152,7 @@ export async function startLongTask(
     encryptedAuth: auth === null ? undefined : encryption.encrypt(JSON.stringify(auth), contextOf(id)),
     resultSha256: undefined,
     expiresAt,
-    ...(transferId === undefined ? {} : { transferId }),
+    ...transfer,
   });
   await notifyTasks(tx, task.machineId);
   return { taskId: id, expiresAt };

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Place, TaskAction, TransferSide } from "../../../../../protocol/index.ts";
-import type { InstanceId, MachineId, UserId } from "../../../base/ids.ts";
+import type { InstanceBackupId, InstanceId, MachineId, UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { NOTE_MS, type LongTask, type NewTask } from "./rules/task.ts";
 
@@ -16,6 +16,8 @@ export type StoredTask = NewTask & {
   readonly id: string;
   /** Set, to the same id, on both halves of a copy between hosts. */
   readonly transferId?: string;
+  /** Set where the other half is a backup, which a server receives or sends. */
+  readonly backupId?: InstanceBackupId;
   readonly encryptedAuth: string | undefined;
   readonly resultSha256: Buffer | undefined;
   readonly expiresAt: Date;
@@ -31,6 +33,7 @@ export async function insertTask(tx: Tx, task: StoredTask): Promise<void> {
       user_id: task.userId,
       action: JSON.stringify(task.action),
       transfer_id: task.transferId ?? null,
+      backup_id: task.backupId ?? null,
       sealed_auth: task.encryptedAuth ?? null,
       result_sha256: task.resultSha256 ?? null,
       created_at: tx.now,
@@ -44,7 +47,7 @@ export async function lockNewTasks(tx: Tx, userId: UserId): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('agent_tasks'), ${userId}::integer)`.execute(tx.db);
 }
 
-/** Counts a user's tasks that no host has answered yet. */
+/** Counts a user's tasks that no host has answered yet, without those that the service itself gave. */
 export async function countOpenTasks(db: Reader, userId: UserId, now: Date): Promise<number> {
   const row = await db
     .selectFrom("agent_tasks")
@@ -53,6 +56,7 @@ export async function countOpenTasks(db: Reader, userId: UserId, now: Date): Pro
     .where("completed_at", "is", null)
     .where("cancelled_at", "is", null)
     .where("expires_at", ">", now)
+    .where(sql<boolean>`action ->> 'type' <> 'back_up'`)
     .executeTakeFirstOrThrow();
   return row.open;
 }
@@ -174,12 +178,48 @@ export async function findTransferHost(
     .selectFrom("agent_tasks")
     .select("machine_id")
     .where("transfer_id", "=", transferId)
-    .where(sql<boolean>`action ->> 'type' = ${side}`)
+    .where(sql<boolean>`action ->> 'type' = any(${side === "send" ? ["send", "back_up"] : ["receive"]}::text[])`)
     .where("completed_at", "is", null)
     .where("cancelled_at", "is", null)
     .where("expires_at", ">", now)
     .executeTakeFirst();
   return row?.machine_id;
+}
+
+/** An open transfer whose other half is a backup, with the host's half of it. */
+export type BackupTransfer = { readonly backupId: InstanceBackupId; readonly action: TaskAction };
+
+/** The backup at the other end of a transfer; undefined for a copy between hosts, and for one that is over. */
+export async function findBackupTransfer(
+  db: Reader,
+  { transferId, now }: { readonly transferId: string; readonly now: Date },
+): Promise<BackupTransfer | undefined> {
+  const row = await db
+    .selectFrom("agent_tasks")
+    .select(["backup_id", "action"])
+    .where("transfer_id", "=", transferId)
+    .where("backup_id", "is not", null)
+    .where("completed_at", "is", null)
+    .where("cancelled_at", "is", null)
+    .where("expires_at", ">", now)
+    .executeTakeFirst();
+  if (row === undefined || row.backup_id === null) return undefined;
+  return { backupId: row.backup_id, action: row.action as TaskAction };
+}
+
+/** Stores the end of a task that its server knows before the host tells it. */
+export async function setEnd(
+  tx: Tx,
+  backupId: InstanceBackupId,
+  { isSuccess, text }: { readonly isSuccess: boolean; readonly text: string },
+): Promise<void> {
+  await tx.db
+    .updateTable("agent_tasks")
+    .set({ completed_at: tx.now, is_success: isSuccess, result: storable(text) })
+    .where("backup_id", "=", backupId)
+    .where(sql<boolean>`action ->> 'type' = 'back_up'`)
+    .where("completed_at", "is", null)
+    .execute();
 }
 
 /** The progress of tasks by their ids; tasks that were deleted are missing. */
@@ -226,7 +266,7 @@ export async function listLongTasks(
   now: Date,
 ): Promise<ReadonlyMap<InstanceId, readonly LongTask[]>> {
   const { rows } = await sql<LongTaskRow>`
-    select instance_id, action, cancelled_at, completed_at, is_success,
+    select instance_id, action, backup_id, cancelled_at, completed_at, is_success,
       case when completed_at is null then progress else left(result, 1024) end as text
     from agent_tasks
     where instance_id = any(${instanceIds}::integer[]) and result_sha256 is null and expires_at > ${now}::timestamptz
@@ -238,6 +278,7 @@ export async function listLongTasks(
 type LongTaskRow = {
   readonly instance_id: InstanceId;
   readonly action: unknown;
+  readonly backup_id: InstanceBackupId | null;
   readonly cancelled_at: Date | null;
   readonly completed_at: Date | null;
   readonly is_success: boolean | null;
@@ -248,6 +289,7 @@ function toLongTask(row: LongTaskRow): LongTask & { readonly instanceId: Instanc
   return {
     instanceId: row.instance_id,
     action: row.action as LongTask["action"],
+    isFromBackup: row.backup_id !== null,
     cancelledAt: row.cancelled_at ?? undefined,
     completedAt: row.completed_at ?? undefined,
     isSuccess: row.is_success ?? false,

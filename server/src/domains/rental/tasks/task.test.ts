@@ -13,6 +13,7 @@ function copy(overrides: Partial<LongTask> = {}): LongTask {
       source: { kind: "instance", id: 1, path: "/error/failed" },
       destination: { kind: "volume", id: 2, path: "/" },
     },
+    isFromBackup: false,
     cancelledAt: undefined,
     completedAt: undefined,
     isSuccess: false,
@@ -24,6 +25,7 @@ function copy(overrides: Partial<LongTask> = {}): LongTask {
 test("the note on a copy names source, destination and progress, and for a minute its end", () => {
   assert.equal(noteOf([], NOW), undefined);
   assert.equal(noteOf([copy()], NOW), "copying from C.1 to V.2");
+  assert.equal(noteOf([copy({ isFromBackup: true })], NOW), "copying from vast.1 to V.2");
   assert.equal(noteOf([copy({ text: " 12%\n3 MB/s " })], NOW), "copying from C.1 to V.2: 12% 3 MB/s");
   const done = { completedAt: before(59), isSuccess: true, text: "anything" };
   assert.equal(noteOf([copy(done)], NOW), "copy from C.1 to V.2 is complete");

@@ -18,7 +18,10 @@ export const COPY_FIELDS: FieldWords = {
   ],
   src_id: ["Source: instance `C.<id>` or volume `V.<id>`", "C.77"],
   dst_id: ["Destination: instance `C.<id>` or volume `V.<id>`", "V.21"],
-  "CopyRequest.src_id": ["Source: instance `C.<id>`, volume `V.<id>`, or `local` or null for the own computer", "C.77"],
+  "CopyRequest.src_id": [
+    "Source: instance `C.<id>`, volume `V.<id>`, backup `vast.<contract_id>`, or `local` or null for the own computer",
+    "C.77",
+  ],
   "CopyRequest.dst_id": [
     "Destination: instance `C.<id>`, volume `V.<id>`, or `local` or null for the own computer",
     "V.21",

@@ -188,8 +188,16 @@ export const RENTAL_OPERATIONS: OperationWords = {
   },
   "api.copy.start": {
     description:
-      "Copies files between instances and volumes, within a machine or from one to another; the status message of the destination shows the progress. With the own computer on one side (`local`, null or no id) nothing is copied yet: the answer names address, port, user and path for rsync over SSH. 404 `no_such_instance` or `no_such_volume`, 409 `host_offline`, `not_running` or `no_ssh_access`, 400 `invalid_args`.",
+      "Copies files between instances and volumes, within a machine or from one to another; the status message of the destination shows the progress. A backup is a source, too: `src_id` is `vast.<contract_id>`, and the files of an instance are below `/upper`. With the own computer on one side (`local`, null or no id) nothing is copied yet: the answer names address, port, user and path for rsync over SSH. 404 `no_such_instance`, `no_such_volume` or `no_such_backup`, 409 `host_offline`, `not_running` or `no_ssh_access`, 400 `invalid_args`.",
     request: { client_id: "me", src_id: "C.77", src_path: "/workspace/out", dst_id: "V.21", dst_path: "/data/out" },
+  },
+  "api.backup.list": {
+    description:
+      "Returns the backups that the service made of the caller's instances and volumes, the newest first. Nobody but the operator asks for one; besides, each instance and volume is backed up once when its rental is about to end. They outlive what they were made of. Where the service makes no backups, the list is empty and `msg` says so.",
+  },
+  "api.backup.files": {
+    description:
+      "Returns the file of the newest backup of an instance or volume, with its address and a token that opens it for an hour: the whole value of the header `Authorization`, or the query parameter of that name. It is a tar archive, compressed by gzip: an instance's own files are below `upper/`, a volume's at the root. 404 `no_such_backup`.",
   },
   "api.copy.size": {
     description:

@@ -185,6 +185,10 @@ export const SUPPLY_OPERATIONS: OperationWords = {
       "Decides by hand whether a machine is verified and whether it is in a data centre, or gives the decision back to the rule. 404 `no_such_machine`, 400 without a field.",
     request: { verification: "verified", hosting_type: 1 },
   },
+  "api.admin.machine.back_up": {
+    description:
+      "Wants a backup of each instance and volume on a machine, again where there is one already; `GET /api/v0/instance_backups/` shows their owners how far it is. 404 `no_such_machine`, 409 `no_backups` where the operator has set no folder for them.",
+  },
   "api.admin.freezes": {
     description: "Returns open freezes of accounts, the newest first; lifted ones as well with `all=true`.",
   },

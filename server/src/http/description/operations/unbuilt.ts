@@ -1,15 +1,7 @@
 import type { OperationWords } from "../operation-words.ts";
 
-/** Published operations of cloud storage, clusters, overlay networks and backups, which do not exist yet. */
+/** Published operations of cloud storage, clusters and overlay networks, which do not exist yet. */
 export const UNBUILT_OPERATIONS: OperationWords = {
-  "api.backup.list": {
-    description:
-      "Returns the backups that the platform made of the caller's instances and volumes. The list is empty: this service makes no backups by itself.",
-  },
-  "api.backup.files": {
-    description:
-      "Returns the files of a backup, with addresses from which they are fetched. Always 404 `no_such_backup`: this service makes no backups by itself.",
-  },
   "api.cloud.integrations": {
     description: "Returns the caller's connections to cloud storage. The list is empty: there are no connections yet.",
   },

@@ -1,10 +1,10 @@
 import type { Place } from "../../../../../../protocol/index.ts";
 import { asId, type MachineId, type UserId, type VolumeId } from "../../../../base/ids.ts";
-import { invalid, notFound } from "../../../../base/errors.ts";
+import { invalid, notFound, type AppError } from "../../../../base/errors.ts";
 import type { Tx } from "../../../../db/transaction.ts";
-import { cancelCopies, nameOf, startCopyTask, type TaskMeans } from "../../tasks/index.ts";
+import { backupNameOf, cancelCopies, nameOf, startCopyTask, type TaskMeans } from "../../tasks/index.ts";
 import { listMachinesOfVolume, refuseIncomplete } from "../../../supply/volumes/for-instances.ts";
-import { readPath, readPlaceId, refuseOverlap, type PlaceId } from "./rules/copy-place.ts";
+import { readBackupId, readPath, readPlaceId, refuseOverlap, type PlaceId } from "./rules/copy-place.ts";
 import { findOwn, requireOnHost, requireReachable } from "./task-service.ts";
 import { noSuchInstance } from "../lifecycle/transitions.ts";
 
@@ -15,8 +15,24 @@ export type CopyWish = {
   readonly dst_path?: unknown;
 };
 
+/** Has a host receive files of a backup of the caller's; throws `not_found` where there is none. */
+export type Restore = (
+  tx: Tx,
+  wish: {
+    readonly userId: UserId;
+    readonly contractId: number;
+    readonly path: string;
+    readonly destination: Place;
+    readonly destinationMachineId: MachineId;
+  },
+) => Promise<void>;
+
+export type CopyMeans = { readonly means: TaskMeans; readonly restore: Restore };
+
 /** Has one host, or two, copy between two of the caller's instances and volumes; returns a sentence on it. */
-export async function startCopy(tx: Tx, means: TaskMeans, userId: UserId, wish: CopyWish): Promise<string> {
+export async function startCopy(tx: Tx, copying: CopyMeans, userId: UserId, wish: CopyWish): Promise<string> {
+  const contractId = readBackupId(wish.src_id);
+  if (contractId !== undefined) return startRestore(tx, copying.restore, { userId, contractId }, wish);
   const [from, to] = [readPlaceId(wish.src_id, "src_id"), readPlaceId(wish.dst_id, "dst_id")];
   const source: Place = { ...from, path: readPath(wish.src_path, "src_path") };
   const destination: Place = { ...to, path: readPath(wish.dst_path, "dst_path") };
@@ -24,9 +40,36 @@ export async function startCopy(tx: Tx, means: TaskMeans, userId: UserId, wish: 
   const machines = await chooseMachines(tx, userId, source, destination);
   await requireReachable(tx, machines.sourceMachineId, nameOf(source));
   await requireReachable(tx, machines.destinationMachineId, nameOf(destination));
-  await startCopyTask(tx, means, { userId, source, destination, ...machines, isFresh: false, isCompressed: true });
-  const shown = [destination, source].find(({ kind }) => kind === "instance");
-  const route = `from ${nameOf(source)} to ${nameOf(destination)}`;
+  await startCopyTask(tx, copying.means, {
+    userId,
+    source,
+    destination,
+    ...machines,
+    isFresh: false,
+    isCompressed: true,
+  });
+  return describeCopy(`from ${nameOf(source)} to ${nameOf(destination)}`, [destination, source]);
+}
+
+async function startRestore(
+  tx: Tx,
+  restore: Restore,
+  { userId, contractId }: { readonly userId: UserId; readonly contractId: number },
+  wish: CopyWish,
+): Promise<string> {
+  const to = readPlaceId(wish.dst_id, "dst_id");
+  const path = readPath(wish.src_path, "src_path");
+  const destination: Place = { ...to, path: readPath(wish.dst_path, "dst_path") };
+  const [destinationMachineId] = await machinesOf(tx, userId, to, "dst_id");
+  if (destinationMachineId === undefined) throw onNoMachine(to, "dst_id");
+  await requireReachable(tx, destinationMachineId, nameOf(to));
+  await restore(tx, { userId, contractId, path, destination, destinationMachineId });
+  return describeCopy(`from ${backupNameOf({ id: contractId })} to ${nameOf(to)}`, [destination]);
+}
+
+/** A sentence that says where the progress is shown: at the first of these places that is an instance. */
+function describeCopy(route: string, places: readonly PlaceId[]): string {
+  const shown = places.find(({ kind }) => kind === "instance");
   return shown === undefined
     ? `Copying ${route}.`
     : `Copying ${route}: check instance status bar of ${nameOf(shown)} (status_msg) for its progress.`;
@@ -52,8 +95,11 @@ async function chooseMachines(tx: Tx, userId: UserId, source: PlaceId, destinati
   if (sourceMachineId !== undefined && destinationMachineId !== undefined) {
     return { sourceMachineId, destinationMachineId };
   }
-  const [nowhere, field] = sourceMachineId === undefined ? [source, "src_id"] : [destination, "dst_id"];
-  throw invalid(field, `${nameOf(nowhere)} is on no machine: nothing can be copied from or to it now.`);
+  throw sourceMachineId === undefined ? onNoMachine(source, "src_id") : onNoMachine(destination, "dst_id");
+}
+
+function onNoMachine(place: PlaceId, field: "src_id" | "dst_id"): AppError {
+  return invalid(field, `${nameOf(place)} is on no machine: nothing can be copied from or to it now.`);
 }
 
 async function machinesOf(

@@ -3,7 +3,7 @@ import { invariant } from "../../../../base/invariant.ts";
 import { originOf } from "../../../../http/origin.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
 import type { TaskMeans } from "../../tasks/index.ts";
-import { cancelCopy, startCopy } from "./copy-service.ts";
+import { cancelCopy, startCopy, type CopyMeans } from "./copy-service.ts";
 import { openLocalCopy, requestCopySize, type LocalCopy } from "./local-copy-service.ts";
 import { recycleInstance, updateSettings } from "./renewal-service.ts";
 import { Done, IdParams } from "../schema.ts";
@@ -33,12 +33,12 @@ function requestOf(request: WithId): InstanceRequest {
 /** Tasks of instances (logs, commands, copies, snapshots), reboots, and containers that are created again. */
 export function instanceTaskRoutes(
   scope: HttpScope,
-  { means, view }: { readonly means: TaskMeans; readonly view: Omit<Viewpoint, "now"> },
+  { means, view, restore }: CopyMeans & { readonly view: Omit<Viewpoint, "now"> },
 ): void {
   registerResults(scope, means);
   registerSnapshots(scope, means);
   registerRenewal(scope, { view, encryption: means.encryption });
-  registerCopies(scope, means, view);
+  registerCopies(scope, { means, restore }, view);
   registerCopySize(scope, means);
 }
 
@@ -150,7 +150,7 @@ function registerRenewal({ app, mutate }: HttpScope, { view, encryption }: Renew
   );
 }
 
-function registerCopies({ app, mutate }: HttpScope, means: TaskMeans, view: Omit<Viewpoint, "now">): void {
+function registerCopies({ app, mutate }: HttpScope, means: CopyMeans, view: Omit<Viewpoint, "now">): void {
   for (const path of ["/api/v0/commands/copy_direct/", "/api/v0/commands/rsync/"]) {
     const isAlias = path.includes("rsync");
     app.put(
@@ -158,7 +158,7 @@ function registerCopies({ app, mutate }: HttpScope, means: TaskMeans, view: Omit
       {
         config: { access: { operation: "api.copy.start", permission: "instance_write", isAlias } },
         schema: {
-          summary: "Copy between instances, volumes and the own computer",
+          summary: "Copy between instances, volumes, backups and the own computer",
           body: CopyBody,
           response: { 200: CopyAnswer },
         },

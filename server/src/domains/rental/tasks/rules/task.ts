@@ -15,6 +15,8 @@ export type NewTask = {
 /** A task that takes a while, with the facts that its owner may see. */
 export type LongTask = {
   readonly action: Extract<TaskAction, { readonly type: "copy" | "send" | "receive" | "snapshot" }>;
+  /** True when the source is a backup of the instance or volume that the action names. */
+  readonly isFromBackup: boolean;
   readonly cancelledAt: Date | undefined;
   readonly completedAt: Date | undefined;
   readonly isSuccess: boolean;
@@ -51,7 +53,7 @@ function sentenceOf(task: LongTask): string {
   const [doing, done] =
     action.type === "snapshot"
       ? [`taking a snapshot`, `snapshot to ${action.repository}:${action.tag}`]
-      : [`copying ${routeOf(action)}`, `copy ${routeOf(action)}`];
+      : [`copying ${routeOf(action, task)}`, `copy ${routeOf(action, task)}`];
   if (cancelledAt !== undefined) return `${done} was cancelled`;
   const text = oneLine(task.text);
   if (completedAt === undefined) return text === "" || ALARMING.test(text) ? doing : `${doing}: ${text}`;
@@ -59,8 +61,16 @@ function sentenceOf(task: LongTask): string {
   return `${done} ended early: ${text}`;
 }
 
-function routeOf({ source, destination }: { readonly source: Place; readonly destination: Place }): string {
-  return `from ${nameOf(source)} to ${nameOf(destination)}`;
+function routeOf(
+  { source, destination }: { readonly source: Place; readonly destination: Place },
+  { isFromBackup }: Pick<LongTask, "isFromBackup">,
+): string {
+  return `from ${isFromBackup ? backupNameOf(source) : nameOf(source)} to ${nameOf(destination)}`;
+}
+
+/** The name of a backup as clients write it: `vast.12`. */
+export function backupNameOf({ id }: Pick<Place, "id">): string {
+  return `vast.${id}`;
 }
 
 /** The name of a place as clients write it: `C.12`, `V.7`. */

@@ -20,6 +20,7 @@ import type { Admitted } from "./agent-passes.ts";
 import { AgentStreams, isStreamPath, refuseUpgrade, type Knock, type StreamPorts } from "../tunnels/agent-streams.ts";
 import type { AddressChallenge } from "../addresses/address-proof-service.ts";
 import type { Connection } from "./connection-store.ts";
+import { answerUnknownTasks } from "./unknown-tasks.ts";
 import type { Inventory, UnstoredCounters } from "./session-news.ts";
 import { deleted, HEARTBEAT_MS, heartbeatMs, type Registration } from "../service.ts";
 import { refuseImpossibleGpus } from "../join/registration.ts";
@@ -313,7 +314,8 @@ export class AgentGateway {
       const admission = await this.#ports.register(arrival);
       const { machineId } = admission;
       const earlier = this.#sessions.get(machineId);
-      const session = new AgentSession(socket, machineId, this.#ports, { clock: this.#clock, log: this.#log });
+      const ports = answerUnknownTasks(hello, this.#ports);
+      const session = new AgentSession(socket, machineId, ports, { clock: this.#clock, log: this.#log });
       this.#sessions.set(machineId, session);
       const name = nameOf(credential, hello);
       this.#origins.set(session, { credentialId: credential.id, name, measuresLine: hello.measures_line === true });

@@ -23,6 +23,11 @@ export type StreamPorts = {
   readonly findConnection: (machineId: MachineId) => Promise<Connection | undefined>;
   /** The machine that does this half of a copy between hosts; undefined once there is none. */
   readonly findTransferHost: (transferId: string, side: TransferSide) => Promise<MachineId | undefined>;
+  /**
+   * The function that takes a host's connection where this server itself is the other end of a transfer; undefined where
+   * it is another host, and "busy" when the host has to come later.
+   */
+  readonly findOwnEnd: (transferId: string) => Promise<((socket: WebSocket) => void) | "busy" | undefined>;
   /** Asks the server that has the agent of a machine to send it this request. */
   readonly announceTunnel: (machineId: MachineId, request: OpenTunnel) => Promise<void>;
   /** Id of this server; undefined where it is the only one. */
@@ -54,6 +59,8 @@ export function isStreamPath(path: string): boolean {
 export class AgentStreams {
   readonly #tunnels: ExpectedTunnels;
   readonly #transfers: Transfers;
+  /** Connections of transfers whose other end is this server. */
+  readonly #ownEnds = new Set<WebSocket>();
   readonly #sockets: WebSocketServer;
   readonly #ports: StreamPorts;
   readonly #log: Log;
@@ -128,6 +135,7 @@ export class AgentStreams {
     this.#isClosing = true;
     this.#tunnels.close();
     this.#transfers.close();
+    for (const socket of this.#ownEnds) socket.terminate();
   }
 
   async #serve(knock: Knock, caller: Caller): Promise<void> {
@@ -163,10 +171,20 @@ export class AgentStreams {
     if (machineId === undefined || isOther) return refuseUpgrade(knock.socket, "404 Not Found");
     // A machine that is not connected at the moment tries again, as it does when there are too many copies.
     if (connection === undefined || this.#isClosing) return refuseUpgrade(knock.socket, "503 Service Unavailable");
+    const takeHere = await ports.findOwnEnd(transferId);
+    if (takeHere === "busy") return refuseUpgrade(knock.socket, "503 Service Unavailable");
+    if (takeHere !== undefined) return this.#accept(knock, (socket) => this.#keepUntilClosed(socket, takeHere));
     const home = caller.isRelayed ? undefined : await this.#homeOf(transferId);
     if (home !== undefined) return this.#passOn(knock, caller, home);
     if (!this.#transfers.hasRoomFor(transferId)) return refuseUpgrade(knock.socket, "503 Service Unavailable");
     this.#accept(knock, (socket) => this.#transfers.arrive(transferId, side, socket));
+  }
+
+  #keepUntilClosed(socket: WebSocket, take: (socket: WebSocket) => void): void {
+    this.#ownEnds.add(socket);
+    socket.once("close", () => this.#ownEnds.delete(socket));
+    if (this.#isClosing) return socket.terminate();
+    take(socket);
   }
 
   /**

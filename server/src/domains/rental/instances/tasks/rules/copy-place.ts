@@ -4,6 +4,9 @@ import { MAX_ID } from "../../../../../base/ids.ts";
 
 const PATH_LENGTH_MAX = 4096;
 
+const BACKUPS_ARE =
+  "a backup is only copied to an instance or a volume; download it with the address from /api/v0/instance_backups/.";
+
 /** A source or destination of a copy, as a request names it: `12` and `C.12` are instances, `V.7` is a volume. */
 export type PlaceId = Pick<Place, "kind" | "id">;
 
@@ -18,6 +21,12 @@ export function readPlaceId(value: unknown, field: "src_id" | "dst_id"): PlaceId
   throw invalid(field, `Invalid ${field}. It must be C.<instance> or V.<volume>: ${reasonFor(text)}`);
 }
 
+/** Reads the id of a contract whose backup is a source, written `vast.77`; undefined for any other source. */
+export function readBackupId(value: unknown): number | undefined {
+  const id = typeof value === "string" ? /^vast\.([1-9]\d{0,9})$/.exec(value.trim())?.[1] : undefined;
+  return id === undefined ? undefined : checkId(Number(id), "src_id");
+}
+
 function checkId(id: number, field: string): number {
   if (Number.isInteger(id) && id >= 1 && id <= MAX_ID) return id;
   throw invalid(field, `Invalid ${field}.`);
@@ -26,7 +35,7 @@ function checkId(id: number, field: string): number {
 function reasonFor(text: string): string {
   if (text === "") return "it is missing.";
   if (text === "local") return "your own computer ends a copy by ending its rsync.";
-  if (/^vast\.\d/.test(text)) return "this service makes no backups by itself, so there is none to copy from.";
+  if (text.startsWith("vast.")) return BACKUPS_ARE;
   if (/^([CV])\./.test(text)) return "an id is a number from 1 on.";
   return "copying from or to clouds is not supported yet.";
 }

@@ -1,0 +1,2 @@
+// Exports that only backups uses.
+export { listVolumesNearEnd, listVolumesToKeep } from "./local/backup-store.ts";

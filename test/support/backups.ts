@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { TestContext } from "node:test";
+import { promisify } from "node:util";
+import type { RawData } from "ws";
+import { soon, testApp, type TestApp, type TestAppOptions } from "./app.ts";
+import { aCaller, type TestCaller } from "./fixtures.ts";
+import type { FakeHost } from "./hosts/fake-host.ts";
+
+const run = promisify(execFile);
+
+export type BackupWorld = {
+  readonly world: TestApp;
+  readonly admin: TestCaller;
+  /** The operator's folder of backups. */
+  readonly folder: string;
+  readonly files: () => Promise<readonly string[]>;
+  /** Wants backups of all that is on the machine, and has its host asked. */
+  readonly ask: (host: FakeHost) => Promise<void>;
+};
+
+/** A server that makes backups, of a megabyte at most unless a test says otherwise. */
+export async function aBackupWorld(t: TestContext, options: TestAppOptions = {}): Promise<BackupWorld> {
+  const folder = await mkdtemp(path.join(tmpdir(), "berth-backups-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const world = await testApp(t, {
+    backups: { directory: folder, limitBytes: 1_000_000, keptDays: 30 },
+    ...options,
+  });
+  const admin = await aCaller(world.env.database, { isAdmin: true });
+  return {
+    world,
+    admin,
+    folder,
+    files: async () => (await readdir(folder)).toSorted(),
+    ask: async (host) => {
+      const url = `/api/v0/admin/machines/${host.machineId}/backups/`;
+      const answer = await world.call({ method: "POST", url, secret: admin.secret, body: {} });
+      assert.equal(answer.status, 200, answer.text);
+      await world.runLoop("start-backups");
+    },
+  };
+}
+
+/** The transfer that the host was asked for in its last task. */
+export async function askedFor(host: FakeHost, count = 1) {
+  const task = (await host.tasks(count)).at(-1);
+  assert.ok(task !== undefined && "transfer_id" in task.action, JSON.stringify(task));
+  return { taskId: task.task_id, transferId: task.action.transfer_id, action: task.action };
+}
+
+/** One connection of a host for a transfer, with what it hears: texts, and the bytes of binary messages. */
+export async function connectFor(host: FakeHost, transferId: string, side: "send" | "receive") {
+  const socket = host.dial(`transfer/${transferId}/${side}`);
+  const said: string[] = [];
+  const parts: Buffer[] = [];
+  let isWhole = false;
+  socket.on("error", () => {});
+  socket.on("message", (data: RawData, isBinary) => {
+    const bytes = data as Buffer;
+    if (!isBinary) said.push(String(bytes));
+    else if (bytes.length === 0) isWhole = true;
+    else parts.push(bytes);
+  });
+  const closed = once(socket, "close").then(([code]) => code as number);
+  const status = await Promise.race([
+    once(socket, "open").then(() => 101),
+    once(socket, "unexpected-response").then(([, response]: { statusCode: number }[]) => response?.statusCode),
+  ]);
+  return { socket, said, status, closed, bytes: () => Buffer.concat(parts), isWhole: () => isWhole };
+}
+
+export const START = JSON.stringify({ kind: "transfer_start", shape: "contents", name: "" });
+export const END = Buffer.alloc(0);
+
+/** Sends a whole backup as an agent does; returns the last word of the server. */
+export async function sendBackup(host: FakeHost, transferId: string, archive: Buffer): Promise<string> {
+  const line = await connectFor(host, transferId, "send");
+  assert.equal(line.status, 101);
+  await soon("the server to be ready", () => line.said.length > 0);
+  line.socket.send(START);
+  for (let at = 0; at < archive.length; at += 65_536) line.socket.send(archive.subarray(at, at + 65_536));
+  line.socket.send(END);
+  await line.closed;
+  return line.said.at(-1) ?? "";
+}
+
+/** Receives files of a backup as an agent does; the archive, and how the server announced it. */
+export async function receiveFiles(host: FakeHost, transferId: string) {
+  const line = await connectFor(host, transferId, "receive");
+  assert.equal(line.status, 101);
+  await soon(
+    "all of it, or a refusal",
+    () => line.isWhole() || line.said.some((text) => text.includes("transfer_end")),
+  );
+  const [, announced = "{}"] = line.said;
+  if (line.isWhole()) line.socket.send(JSON.stringify({ kind: "transfer_end", is_success: true, text: "" }));
+  await line.closed;
+  return { start: JSON.parse(announced) as Record<string, unknown>, archive: line.bytes() };
+}
+
+/** A compressed archive that the script fills, made by the busybox of this machine. */
+export async function archiveOf(t: TestContext, script: string): Promise<Buffer> {
+  const folder = await mkdtemp(path.join(tmpdir(), "berth-tree-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await run("sh", ["-ec", `cd ${folder} && ${script}`]);
+  const options = { encoding: "buffer" as const, maxBuffer: 64_000_000 };
+  return (await run("sh", ["-c", `cd ${folder} && busybox tar -c -f - . | gzip -1`], options)).stdout;
+}
+
+/** The entries of an archive, as `ls` shows them: type and mode, owner, bytes, path and target; and the folder it is unpacked to. */
+export async function unpack(t: TestContext, archive: Buffer): Promise<{ list: string[]; folder: string }> {
+  const folder = await mkdtemp(path.join(tmpdir(), "berth-unpacked-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "archive.tar.gz");
+  await writeFile(file, archive);
+  const { stdout } = await run("tar", ["--numeric-owner", "-tvzf", file]);
+  const tree = path.join(folder, "tree");
+  await mkdir(tree);
+  await run("busybox", ["tar", "-x", "-z", "-f", file, "-C", tree]);
+  const list = stdout.trimEnd().split("\n");
+  return { list: list.map((line) => line.replace(/\s+(\d+) \S+ \S+ /, " $1 ")), folder: tree };
+}
