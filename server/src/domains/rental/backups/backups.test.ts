@@ -146,10 +146,17 @@ test("a host gains nothing by sending rubbish, by silence, or by saying that it 
     if (messages[0] instanceof Buffer) line.socket.terminate();
     await line.closed;
   }
-  const silent = await connectFor(host, transferId, "send");
-  await soon("the server to be ready", () => silent.said.length > 0);
-  silent.socket.send(START);
+  const older = await connectFor(host, transferId, "send");
+  older.socket.send(START);
   await soon("its draft", async () => (await all.files()).length === 1);
+  const [replaced = ""] = await all.files();
+  const silent = await connectFor(host, transferId, "send");
+  silent.socket.send(START);
+  assert.equal(await older.closed, 1006, "a newer connection of the host replaces it");
+  await soon("another draft", async () => {
+    const drafts = await all.files();
+    return drafts.length === 1 && drafts[0] !== replaced;
+  });
   world.clock.advance(240_000);
   await silent.closed;
   await soon("the draft to be removed", async () => (await all.files()).length === 0);

@@ -35,6 +35,8 @@ export class BackupEnds {
   readonly #folder: BackupFolder | undefined;
   readonly #running = { receive: 0, send: 0 };
   readonly #work = new Set<Promise<void>>();
+  /** The newest connection of each transfer. */
+  readonly #newest = new Map<string, WebSocket>();
 
   constructor(means: Means) {
     this.#means = means;
@@ -52,10 +54,14 @@ export class BackupEnds {
     const direction = transfer.action.type === "back_up" ? "receive" : "send";
     if (this.#running[direction] >= (direction === "receive" ? RECEIVED_MAX : SENT_MAX)) return "busy";
     return (socket) => {
+      // An older connection of the same host must be dead, or the host wants more than its share of disk and places.
+      this.#newest.get(transferId)?.terminate();
+      this.#newest.set(transferId, socket);
       this.#running[direction] += 1;
       const work = this.#serve(transfer, socket).finally(() => {
         this.#running[direction] -= 1;
         this.#work.delete(work);
+        if (this.#newest.get(transferId) === socket) this.#newest.delete(transferId);
       });
       this.#work.add(work);
     };

@@ -37,7 +37,10 @@ export async function sendFiles({ connection, handle, path, clock }: SendInput):
       return connection.say({ kind: "transfer_end", is_success: false, text: selection });
     connection.say({ kind: "transfer_start", shape: selection.shape, name: selection.name });
     const files = selectFiles(unzipped(handle, onBytes), path, selection);
-    await pipeline(files, createGzip({ level: GZIP_LEVEL }), connection.output).catch(() => undefined);
+    // A connection that is closed takes no message; any other failure is this server's.
+    await pipeline(files, createGzip({ level: GZIP_LEVEL }), connection.output).catch(() =>
+      connection.say({ kind: "transfer_end", is_success: false, text: "the backup cannot be read now" }),
+    );
     await verdict;
   } finally {
     stop();
