@@ -22,6 +22,14 @@ esac`;
 /** Folders that the system fills: without files of the renter, and without an end. */
 const SYSTEM_FOLDERS = ["proc", "sys", "dev", TOOLBOX_PATH.slice(1)];
 const READ = `cd "$1" && shift && exec ${BUSYBOX} tar -c -f - "$@"`;
+/** Everything in the root by its names, since Debian's busybox knows no option that leaves a folder out. */
+const READ_ROOT = `
+cd /
+for one in * .[!.]* ..?*; do
+  case "$one" in ${SYSTEM_FOLDERS.join("|")}) continue ;; esac
+  if [ -e "$one" ] || [ -L "$one" ]; then set -- "$@" "./$one"; fi
+done
+exec ${BUSYBOX} tar -c -f - "$@"`;
 
 /** A single file may get another name on the way, which an archive cannot express: it is unpacked aside and moved. */
 const WRITE = `
@@ -59,14 +67,9 @@ function readShape(output: string): Shape | undefined {
 
 /** Begins to pack what is at a path; the archive is what the program prints. */
 export function openReader(site: Site, shape: Shape, path: string): Promise<Result<Program>> {
-  return site.open(["sh", "-c", READ, "berth-copy", ...whatToRead(shape, path)]);
-}
-
-/** The folder to go to, and what to pack there. */
-function whatToRead(shape: Shape, from: string): string[] {
-  if (shape !== "contents") return [posix.dirname(from), `./${posix.basename(from)}`];
-  const leftOut = from === "/" ? SYSTEM_FOLDERS.map((folder) => `--exclude=./${folder}`) : [];
-  return [from, ...leftOut, "."];
+  if (shape === "contents" && path === "/") return site.open(["sh", "-c", READ_ROOT, "berth-copy"]);
+  const [folder, what] = shape === "contents" ? [path, "."] : [posix.dirname(path), `./${posix.basename(path)}`];
+  return site.open(["sh", "-c", READ, "berth-copy", folder, what]);
 }
 
 /** The archive of a place without files: nothing but the end of an archive. */

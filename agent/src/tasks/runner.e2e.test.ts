@@ -153,6 +153,17 @@ describe("tasks on real containers", () => {
         assert.match(listed, /-rw-r----- +2 12 +34 +5 .* file/);
       });
 
+      it("all of an instance goes to a volume, without the folders that the system fills", async () => {
+        const id = await instance("mkdir /made; echo kept > /made/file; echo hidden > /.hidden", state);
+        const target = await volume();
+        const copied = await copy(place("instance", id, "/"), place("volume", target.id, "/all/"));
+        assert.ok(copied.isSuccess, copied.text);
+        const names = await readdir(join(target.directory, "all"));
+        for (const name of ["made", ".hidden", "bin"]) assert.ok(names.includes(name), names.join(" "));
+        for (const name of ["proc", "sys", "dev", ".berth"]) assert.ok(!names.includes(name), name);
+        assert.equal(await readFile(join(target.directory, "all/made/file"), "utf8"), "kept\n");
+      });
+
       it("a file gets the name it is given, or goes into the folder that is there", async () => {
         const from = await volume();
         await writeFile(join(from.directory, "one"), "1");
