@@ -144,7 +144,7 @@ test("a volume is detached from its instance at its end, not when the end is req
   const instance = await rentAndRun(world, user, host, link(id));
   await destroy(world, user, instance);
   const refused = await remove(world, user, id);
-  assert.deepEqual([refused.status, refused.body.error], [400, "invalid_args"]);
+  assert.deepEqual([refused.status, refused.body.error], [409, "volume_in_use"]);
   await host.obey();
   assert.equal((await stored(world, instance)).phase, "ended");
   assert.deepEqual((await record(world, user, id))?.["instances"], []);
