@@ -349,6 +349,19 @@ test("an instance is named after its template as it was rented, also after an ed
   assert.equal((await show(world, user, id)).template_name, "First name");
 });
 
+test("a simulated host maps the SSH server's port of every instance with one, however it is to be reached", async (t) => {
+  const world = await testApp(t);
+  const [host, user] = [await world.host({ gpus: 3 }), await world.caller()];
+  const portsIn = async (body: Readonly<Record<string, unknown>>) => {
+    const id = await rentAndRun(world, user, host, body);
+    return host.desired?.instances.find((one) => one.instance_id === id)?.ports;
+  };
+  const ssh = { container_port: 22, protocol: "tcp" };
+  assert.deepEqual(await portsIn({ runtype: "ssh_proxy" }), [ssh]);
+  assert.deepEqual(await portsIn({ runtype: "ssh_direct" }), [ssh]);
+  assert.deepEqual(await portsIn({ runtype: "args" }), []);
+});
+
 test("on a simulated host the SSH address is the direct port of a running instance", async (t) => {
   const world = await testApp(t);
   const [host, user] = [await world.host({ gpus: 1 }), await world.caller()];

@@ -1,4 +1,4 @@
-import type { DesiredInstance, DesiredVolume } from "../../../../../../protocol/index.ts";
+import type { DesiredInstance, DesiredVolume, PortRequest } from "../../../../../../protocol/index.ts";
 import type { DeviceId, MachineId } from "../../../../base/ids.ts";
 import type { Encryption } from "../../../../base/encryption.ts";
 import type { Reader } from "../../../../db/transaction.ts";
@@ -26,6 +26,8 @@ const RUN_IN_PHASE = {
   ending: "absent",
   ended: undefined,
 } as const satisfies Record<Phase, DesiredInstance["run"] | undefined>;
+
+const SSH_PORT: PortRequest = { container_port: 22, protocol: "tcp" };
 
 /** Makes the key that a container gets for its own instance. It is the same each time, so it is not stored in clear. */
 export type InstanceKeySecret = (instanceId: Instance["id"]) => string;
@@ -145,7 +147,7 @@ function toDesired(instance: OpenedInstance, surroundings: Surroundings): Desire
     registry_auth: launch.registry_auth,
     command,
     env: env.map(([name, value]) => [name, value]),
-    ports: [...launch.ports],
+    ports: portsOn(machine, launch),
     hostname: launch.hostname,
     user: launch.user,
     ...(launch.command.mode === "shell" ? { ssh: access } : { ssh: null, copies: access }),
@@ -155,6 +157,16 @@ function toDesired(instance: OpenedInstance, surroundings: Surroundings): Desire
     disk_bytes: Number(instance.diskBytes),
     mounts: [...mounts],
   };
+}
+
+/**
+ * The ports to map. A simulated host has no proxy before it, so that it always maps the port of the SSH server: clients of
+ * a renter expect an address of every instance.
+ */
+function portsOn({ engineKind }: Machine, { ports, command }: OpenedInstance["launch"]): PortRequest[] {
+  const isMapped = ports.some((port) => port.container_port === SSH_PORT.container_port && port.protocol === "tcp");
+  if (engineKind !== "simulated" || command.mode !== "shell" || isMapped) return [...ports];
+  return [...ports, SSH_PORT];
 }
 
 /** The eviction notice of an instance that has to leave; an empty object for any other. */
