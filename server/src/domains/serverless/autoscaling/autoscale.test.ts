@@ -40,7 +40,8 @@ test("a worker is rented in its owner's name, with its row, its limits and its i
   assert.equal(env.get("WORKERGROUP_ID"), String(fleet.groupId));
   assert.equal(env.get("WORKER_PORT"), "3000");
   assert.match(env.get("MASTER_TOKEN") ?? "", /^berth_worker_/);
-  assert.deepEqual(order?.ports.at(-1), { container_port: 3000, protocol: "tcp" });
+  const port = order?.ports.find(({ container_port: inside }) => inside === 3000);
+  assert.deepEqual(port, { container_port: 3000, protocol: "tcp" });
   const { rows: names } = await world.env.pool.query(
     "select worker_group_id from endpoint_worker_names where instance_id = $1",
     [worker.instance_id],
