@@ -86,7 +86,7 @@ describe("backups of what is rented", () => {
     const archive = path.join(renter.folder, "backup.tar.gz");
     await writeFile(archive, Buffer.from(await answer.arrayBuffer()));
     const { stdout } = await run("tar", ["--numeric-owner", "-tvzf", archive]);
-    // Of a file with two names either may come first: the other one is a link to it.
+    // Either name of a file with two may come first: the other one is a link to it.
     assert.match(stdout, /^-rwsr-x--x 12\/34 .* \.\/upper\/root\/data\/(deep\/run|same)$/m);
     assert.match(stdout, /^hrwsr-x--x 12\/34 .* \.\/upper\/root\/data\/(deep\/run|same) link to /m);
     assert.doesNotMatch(
