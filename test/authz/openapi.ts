@@ -11,6 +11,7 @@ export type JsonSchema = {
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: boolean | JsonSchema;
   readonly items?: JsonSchema;
   readonly minimum?: number;
   readonly maximum?: number;

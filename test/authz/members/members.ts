@@ -27,7 +27,6 @@ export const WITHOUT_MEMBERS: readonly string[] = [
   "PUT /api/v0/bundles_bid_price/{id}/",
   "DELETE /api/v0/auth/apikeys/{id}/",
   "GET /api/v1/instances/lite/",
-  "GET /api/v0/instance_backups/{contract_id}/download/",
   "GET /api/v0/overlay/",
   "POST /api/v0/users/cloud/",
   "DELETE /api/v0/users/cloud/",
@@ -117,7 +116,9 @@ function next(described: JsonSchema, step: string): JsonSchema {
 
 function partOf(one: JsonSchema, step: string): JsonSchema | undefined {
   if (step === "[]") return one.items;
-  return step === "*" ? Object.values(one.patternProperties ?? {})[0] : one.properties?.[step];
+  if (step !== "*") return one.properties?.[step];
+  const { patternProperties = {}, additionalProperties: others } = one;
+  return Object.values(patternProperties)[0] ?? (typeof others === "object" ? others : undefined);
 }
 
 function variantsOf(described: JsonSchema): readonly JsonSchema[] {

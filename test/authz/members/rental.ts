@@ -80,6 +80,10 @@ export const RENTAL_MEMBERS: MemberTable = {
   "GET /api/v0/instances/{id}/ssh/": ["success ssh_keys"],
   "DELETE /api/v0/instances/{id}/ssh/{key_id}/": ["success msg"],
   "GET /api/v0/instance_backups/": ["backups[]: id contract_id type machine_id status created_at info"],
+  "GET /api/v0/instance_backups/{contract_id}/download/": [
+    "authorization_token expires_in_sec truncated",
+    "files[]: name size url",
+  ],
 
   "PUT /api/v0/commands/copy_direct/": ["success msg src_addr? src_port? dst_addr? dst_port?"],
   "DELETE /api/v0/commands/copy_direct/": ["success msg"],

@@ -55,7 +55,7 @@ export const SERVERLESS_MEMBERS: MemberTable = {
 
   "GET /api/v0/serverless/endpoints/spend/": ["success data_timestamp", "endpoints[]: id hourly_spend"],
   "GET /api/v0/serverless/workergroups/spend/": ["success data_timestamp", "workergroups[]: id hourly_spend"],
-  "POST /api/v0/serverless/metrics/": ["success results"],
+  "POST /api/v0/serverless/metrics/": ["success", "results.*[]: timestamp value"],
 
   "POST /route/": ["endpoint cost request_idx __request_id url? reqnum? signature? status?"],
   "POST /get_endpoint_workers/": [`[]: ${WORKER}`],
