@@ -19,8 +19,8 @@ export type BackupWorld = {
   /** The operator's folder of backups. */
   readonly folder: string;
   readonly files: () => Promise<readonly string[]>;
-  /** Wants backups of all that is on the machine, and has its host asked. */
-  readonly ask: (host: FakeHost) => Promise<void>;
+  /** Wants backups of all that is on the machine, and has its host asked; returns what the operator reads. */
+  readonly ask: (host: FakeHost) => Promise<string>;
 };
 
 /** A server that makes backups, of a megabyte at most unless a test says otherwise. */
@@ -42,6 +42,7 @@ export async function aBackupWorld(t: TestContext, options: TestAppOptions = {})
       const answer = await world.call({ method: "POST", url, secret: admin.secret, body: {} });
       assert.equal(answer.status, 200, answer.text);
       await world.runLoop("start-backups");
+      return String(answer.body.msg);
     },
   };
 }

@@ -86,6 +86,17 @@ test("a backup that the operator asks for is sent by the host, listed, and downl
   assert.deepEqual(world.complaints, []);
 });
 
+test("an operator reads how many backups are wanted, of one as of several", async (t) => {
+  const { world, ask } = await aBackupWorld(t);
+  const [host, user] = [await world.host({ gpus: 3 }), await world.caller()];
+  const machine = `machine ${host.machineId}`;
+  await rentAndRun(world, user, host);
+  assert.equal(await ask(host), `1 backup of ${machine} is wanted; it is made when its turn comes.`);
+  await rentAndRun(world, user, host);
+  await rentAndRun(world, user, host);
+  assert.equal(await ask(host), `2 backups of ${machine} are wanted; each is made when its turn comes.`);
+});
+
 test("nobody else sees a backup, and a token opens one contract for an hour", async (t) => {
   const all = await aBackedUp(t);
   const { world, user, host, id, transferId } = all;

@@ -103,7 +103,11 @@ function requestRoute({ app, mutate }: HttpScope, { settings, wakeStarter }: Bac
         const { id } = request.params;
         const queued = await askForBackups(tx, settings, asId<MachineId>(id));
         tx.afterCommit(wakeStarter);
-        const msg = `${queued} backups of machine ${id} are wanted; each is made when its turn comes.`;
+        const start =
+          queued === 1
+            ? `1 backup of machine ${id} is wanted; it`
+            : `${queued} backups of machine ${id} are wanted; each`;
+        const msg = `${start} is made when its turn comes.`;
         return { success: true as const, queued, msg };
       }),
   );
