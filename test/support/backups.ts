@@ -10,8 +10,13 @@ import type { RawData } from "ws";
 import { soon, testApp, type TestApp, type TestAppOptions } from "./app.ts";
 import { aCaller, type TestCaller } from "./fixtures.ts";
 import type { FakeHost } from "./hosts/fake-host.ts";
+import { rentAndRun } from "./rentals.ts";
 
 const run = promisify(execFile);
+
+/** A script for `archiveOf`: one file in the layer of an instance. */
+export const OF_AN_INSTANCE =
+  "mkdir -p upper/root/data && echo kept > upper/root/data/file && chmod 640 upper/root/data/file";
 
 export type BackupWorld = {
   readonly world: TestApp;
@@ -47,12 +52,56 @@ export async function aBackupWorld(t: TestContext, options: TestAppOptions = {})
   };
 }
 
+/** A volume of the user's on the host's own disk; its id is the next free one unless it is given. */
+export async function aVolume({ world }: BackupWorld, user: TestCaller, host: FakeHost, endAt: Date, id?: number) {
+  const { rows } = await world.env.pool.query<{ id: number }>(
+    `with offer as (
+       insert into volume_offers (machine_id, size_bytes, price_nanos_per_gb_month, end_at, created_at, updated_at, unlisted_at)
+       values ($2, 1000000000, 0, '2100-01-01', now(), now(), now()) returning id
+     )
+     insert into volumes (id, user_id, machine_id, volume_offer_id, name, size_bytes, price_nanos_per_gb_month, end_at, created_at)
+     overriding system value
+     select coalesce($4, nextval(pg_get_serial_sequence('volumes', 'id')))::integer, $1, $2, id, '', 1000000000, 0, $3, now()
+     from offer returning id`,
+    [user.id, host.machineId, endAt, id ?? null],
+  );
+  return rows[0]?.id ?? 0;
+}
+
 /** The transfer that the host was asked for in its last task. */
 export async function askedFor(host: FakeHost, count = 1) {
   const task = (await host.tasks(count)).at(-1);
   assert.ok(task !== undefined && "transfer_id" in task.action, JSON.stringify(task));
   return { taskId: task.task_id, transferId: task.action.transfer_id, action: task.action };
 }
+
+/** A host with one instance of the user's, of which the operator has asked for a backup. */
+export async function aBackedUp(t: TestContext, options: TestAppOptions = {}) {
+  const all = await aBackupWorld(t, options);
+  const { world, ask } = all;
+  const [host, user] = [await world.host(), await world.caller()];
+  const id = await rentAndRun(world, user, host);
+  await ask(host);
+  return { ...all, host, user, id, ...(await askedFor(host)) };
+}
+
+type At = Pick<BackupWorld, "world">;
+
+/** The user's backups as the API lists them: all, or those of one contract. */
+export async function listBackups({ world }: At, user: TestCaller, contractId?: number) {
+  const url = `/api/v0/instance_backups/${contractId === undefined ? "" : `?contract_id=${contractId}`}`;
+  const { status, body } = await world.call({ url, secret: user.secret });
+  assert.equal(status, 200);
+  return body.backups as Record<string, unknown>[];
+}
+
+/** The answer with the files of a contract's newest backup. */
+export const filesOf = ({ world }: At, user: TestCaller, id: number) =>
+  world.call({ url: `/api/v0/instance_backups/${id}/download/`, secret: user.secret });
+
+/** The answer to a wish to copy files. */
+export const copyFiles = ({ world }: At, user: TestCaller, body: object) =>
+  world.call({ method: "PUT", url: "/api/v0/commands/copy_direct/", secret: user.secret, body });
 
 /** One connection of a host for a transfer, with what it hears: texts, and the bytes of binary messages. */
 export async function connectFor(host: FakeHost, transferId: string, side: "send" | "receive") {
