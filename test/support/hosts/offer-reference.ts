@@ -86,7 +86,7 @@ function referenceRow(offered: OfferedMachine, offer: LiveOffer, asked: SearchRe
 /** Fields in which equal offers agree, besides their size and price. */
 const ALIKE = [
   "host_id", "is_simulated", "gpu_is_declared", "resource_type", "verification", "hosting_type", "gpu_name", "gpu_ram",
-  "gpu_lanes", "gpu_mem_bw", "gpu_max_power", "compute_cap", "cuda_max_good", "driver_version", "bw_nvlink", "cpu_cores",
+  "gpu_lanes", "gpu_mem_bw", "gpu_max_power", "gpu_max_temp", "gpu_display_active", "compute_cap", "cuda_max_good", "driver_version", "bw_nvlink", "cpu_cores",
   "cpu_ram", "cpu_ghz", "cpu_name", "cpu_arch", "has_avx", "mobo_name", "pci_gen", "pcie_bw", "os_version", "disk_bw",
   "disk_name", "storage_cost", "inet_up", "inet_down", "inet_up_cost", "inet_down_cost", "direct_port_count",
   "static_ip", "geolocation", "credit_discount_max", "min_bid", "rentable", "rented",
