@@ -347,6 +347,24 @@ export type AllowedAction = {
   readonly reason?: string;
 };
 
+export type AllowedActions = {
+  readonly start: AllowedAction;
+  readonly stop: AllowedAction;
+  readonly reboot: AllowedAction;
+  readonly recycle: AllowedAction;
+  readonly destroy: AllowedAction;
+  readonly change_bid: AllowedAction;
+  readonly label: AllowedAction;
+  readonly change_traffic_limit: AllowedAction;
+  readonly update_template: AllowedAction;
+  readonly attach_ssh_key: AllowedAction;
+  readonly snapshot: AllowedAction;
+  readonly copy: AllowedAction;
+  readonly execute: AllowedAction;
+  readonly logs: AllowedAction;
+  readonly prepay: AllowedAction;
+};
+
 export type ApiKey = {
   readonly id: number;
   readonly user_id: number;
@@ -1850,6 +1868,7 @@ export type Instance = {
   readonly maintenance: readonly InstanceMaintenance[];
   readonly volume_info: readonly InstanceVolumeInfo[];
   readonly actions: InstanceAction;
+  readonly allowed_actions: AllowedActions;
 };
 
 export type InstanceAcceptOwnPriceIncreaseRequest = {

@@ -54,6 +54,11 @@ export class AppError extends Error {
   }
 }
 
+/** Throws a refusal, if there is one. */
+export function throwRefusal(refused: AppError | undefined): void {
+  if (refused !== undefined) throw refused;
+}
+
 /** Bad input. `field` names the faulty field, as the caller spelled it. */
 export function invalid(field: string, message: string, code = "invalid_args", details: ErrorDetails = {}): AppError {
   return new AppError("invalid", code, message, { ...details, extra: { field, ...details.extra } });

@@ -1,3 +1,4 @@
+import { ACTION_FIELDS } from "./fields/actions.ts";
 import { COPY_FIELDS } from "./fields/copies.ts";
 import { DOCUMENT_FIELDS } from "./fields/documents.ts";
 import { HARDWARE_FIELDS } from "./fields/hardware.ts";
@@ -23,6 +24,7 @@ const OWN: FieldWords = {
   ...HARDWARE_FIELDS,
   ...RENTAL_FIELDS,
   ...COPY_FIELDS,
+  ...ACTION_FIELDS,
   ...TEMPLATE_FIELDS,
   ...MONEY_FIELDS,
   ...DOCUMENT_FIELDS,

@@ -1,4 +1,4 @@
-import { AppError, insufficientFunds, invalid, notFound } from "../../../base/errors.ts";
+import { AppError, insufficientFunds, invalid, notFound, throwRefusal } from "../../../base/errors.ts";
 import type { InstanceId, UserId } from "../../../base/ids.ts";
 import { invariant } from "../../../base/invariant.ts";
 import { formatDollars, nanos, toDollars, type Nanos } from "../../../base/money.ts";
@@ -10,6 +10,8 @@ import {
   lockInstanceOf,
   endDiscounts,
   readEnding,
+  noDiscount,
+  refusePrepaying,
   requireOwnInstance,
   type Instance,
   type Spender,
@@ -75,7 +77,7 @@ export async function prepay(
   const deposit = await findDeposit(tx.db, instance.id);
   const machine = await requireMachine(tx, instance);
   const curve = curveOf(machine);
-  if (curve(1) === 0) throw invalid("id", `The host of instance ${instance.id} gives no discount for prepaying.`);
+  if (curve(1) === 0) throw noDiscount(instance.id);
   const left = deposit?.leftNanos ?? nanos(0n);
   await refuseTooMuch(tx, { instance, left, amount, curve });
   const total = nanos(left + amount);
@@ -105,15 +107,8 @@ export async function prepay(
  * caller's or is destroyed.
  */
 function requirePrepayable(instance: Instance | undefined, now: Date): Instance {
-  if (instance === undefined || instance.desired === "destroyed") {
-    throw invalid("id", "No such instance");
-  }
-  const { id } = instance;
-  if (instance.isBid) throw invalid("id", `Instance ${id} is interruptible: only on-demand instances are reserved.`);
-  if (instance.endAt <= now) {
-    throw invalid("id", `Instance ${id} has reached its end date: nothing is left to prepay.`, "contract_ended");
-  }
-  if (instance.priceNanosPerHour === 0n) throw invalid("id", `Instance ${id} costs nothing, so it cannot be prepaid.`);
+  throwRefusal(refusePrepaying(instance, now));
+  invariant(instance !== undefined, "an instance that is not there is refused");
   return instance;
 }
 

@@ -1,5 +1,6 @@
 // Exports that only deposits uses.
 export { requireOwnInstance, type Spender } from "./own-spending.ts";
+export { noDiscount, refusePrepaying } from "./rules/refusals.ts";
 export { lockInstanceOf } from "./service.ts";
 export { RETENTION_MS } from "./rentals/rules/rental-end.ts";
 export { changeDiscount, changePrices, lockAnyInstance, lockAnyInstances } from "./rentals/terms-service.ts";

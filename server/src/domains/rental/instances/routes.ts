@@ -5,6 +5,7 @@ import { MicroBatcher } from "../../../base/micro-batcher.ts";
 import { parseDollars } from "../../../base/money.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
+import { callerActions } from "./access/caller-actions.ts";
 import { changeBid } from "./bids/bid-service.ts";
 import { bulkChangeRoutes } from "./bulk/bulk-change-routes.ts";
 import type { AccruedOf } from "./orders/forecast-service.ts";
@@ -96,10 +97,13 @@ function registerCreation({ app, repeatable }: HttpScope, { desk, accruedOf }: C
   }
 }
 
-function registerReading({ app, database, clock }: HttpScope, view: Omit<Viewpoint, "now">): void {
+function registerReading({ app, database, clock, accessOf }: HttpScope, view: Omit<Viewpoint, "now">): void {
   const viewpoint = () => ({ ...view, now: clock.now() });
-  const records = (request: FastifyRequest) =>
-    listInstanceRecords(database.kysely, identityOf(request).userId, viewpoint());
+  const records = async (request: FastifyRequest) => {
+    const identity = identityOf(request);
+    const forCaller = callerActions(identity, accessOf);
+    return (await listInstanceRecords(database.kysely, identity.userId, viewpoint())).map(forCaller);
+  };
   // Clients poll this operation: simultaneous reads are done together.
   const shows = new MicroBatcher<ShowRequest, InstanceRecord | undefined>({
     maxBatch: SHOWS_PER_BATCH,
@@ -146,9 +150,9 @@ function registerReading({ app, database, clock }: HttpScope, view: Omit<Viewpoi
       },
     },
     async (request) => {
-      const { userId } = identityOf(request);
-      const shown = await shows.submit({ userId, instanceId: request.params.id });
-      return { instances: shown ?? null };
+      const identity = identityOf(request);
+      const shown = await shows.submit({ userId: identity.userId, instanceId: request.params.id });
+      return { instances: shown === undefined ? null : callerActions(identity, accessOf)(shown) };
     },
   );
 }

@@ -14,6 +14,23 @@ const Price = model("PriceBreakdown", {
 });
 
 const Allowed = model("AllowedAction", { allowed: Type.Boolean(), reason: Type.Optional(Type.String()) });
+const AllowedActions = model("AllowedActions", {
+  start: Allowed,
+  stop: Allowed,
+  reboot: Allowed,
+  recycle: Allowed,
+  destroy: Allowed,
+  change_bid: Allowed,
+  label: Allowed,
+  change_traffic_limit: Allowed,
+  update_template: Allowed,
+  attach_ssh_key: Allowed,
+  snapshot: Allowed,
+  copy: Allowed,
+  execute: Allowed,
+  logs: Allowed,
+  prepay: Allowed,
+});
 export const State = Type.Union([Type.Literal("running"), Type.Literal("stopped")]);
 
 /** Bids in dollars an hour for the whole rental. */
@@ -178,6 +195,7 @@ export const Instance = model("Instance", {
   ),
   volume_info: Type.Array(Type.Object({ id: Type.Integer(), avail_space: Type.Number(), total_space: Type.Number() })),
   actions: Type.Object({ start: Allowed, stop: Allowed, reboot: Allowed, recycle: Allowed, destroy: Allowed }),
+  allowed_actions: AllowedActions,
 });
 
 export const IdParams = Type.Object({ id: Type.Integer() });

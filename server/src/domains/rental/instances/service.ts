@@ -1,4 +1,4 @@
-import { invalid } from "../../../base/errors.ts";
+import { throwRefusal } from "../../../base/errors.ts";
 import { parseId, type ApiKeyId, type InstanceId, type UserId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Encryption } from "../../../base/encryption.ts";
@@ -23,6 +23,7 @@ import { jupyterTokenOf } from "./access/rules/jupyter.ts";
 import type { LifecycleEvent } from "./lifecycle/rules/lifecycle.ts";
 import { refuseHold } from "./orders/hold-refusal.ts";
 import { holdAmount } from "./rules/pricing.ts";
+import { noSuchInstance, refuseGone, refuseStart } from "./rules/refusals.ts";
 import { listProxyPorts } from "./access/proxy-port-store.ts";
 import { listRunRecords } from "./counting/run-store.ts";
 import { requireOwnInstance } from "./own-spending.ts";
@@ -35,9 +36,8 @@ import {
   lockInstances,
   setLabel as storeLabel,
 } from "./store.ts";
-import { applyHappenings, noSuchInstance } from "./lifecycle/transitions.ts";
+import { applyHappenings } from "./lifecycle/transitions.ts";
 import { listRanks } from "./bids/rank-service.ts";
-import { requireTrafficRoom } from "./traffic/traffic-limit.ts";
 import { instanceRecord, type InstanceRecord } from "./views.ts";
 import { requireSoleWriter } from "./lifecycle/writers.ts";
 
@@ -89,10 +89,7 @@ export async function startInstance(tx: Tx, request: InstanceRequest): Promise<v
   const instance = await requireInstance(tx, request);
   await requireStarter(tx, instance, request.actor);
   await requireOwnInstance(tx.db, request.apiKeyId, instance);
-  if (instance.endAt <= tx.now && instance.desired !== "destroyed") {
-    throw invalid("id", `Instance ${instance.id} reached its end date and cannot start again.`, "contract_ended");
-  }
-  requireTrafficRoom(instance);
+  throwRefusal(refuseStart(instance, tx.now));
   if (instance.phase === "stopped") await requireSoleWriter(tx, instance.id);
   if (instance.desired === "stopped") await renewClaim(tx, instance.id, { isFresh: true });
   await apply(tx, instance, "startRequested", request.actor, "running");
@@ -210,7 +207,7 @@ async function apply(
 
 export async function setLabel(tx: Tx, request: InstanceRequest, label: string): Promise<void> {
   const instance = await requireInstance(tx, request);
-  if (instance.phase === "ending" || instance.phase === "ended") throw noSuchInstance(instance.id);
+  throwRefusal(refuseGone(instance));
   await storeLabel(tx, instance.id, label === "" ? null : label);
 }
 

@@ -11,6 +11,7 @@ import { TRANSITIONS } from "./lifecycle/rules/lifecycle.ts";
 import { deletesAt, endNote, timeRemaining } from "./rentals/rules/rental-end.ts";
 import type { RunRecord, Usage } from "./counting/run-store.ts";
 import type { OpenedInstance } from "./settings/encrypted-settings.ts";
+import { allowedActions } from "./rules/allowed-actions.ts";
 import { isReachable, statusOf } from "./rules/status.ts";
 
 const BYTES_PER_MB = 1_000_000;
@@ -60,7 +61,8 @@ export function viewInstanceKeys(keys: readonly InstanceSshKey[]) {
 /** The API's record of an instance, in dollars, MB, GB and seconds since 1970. */
 export function instanceRecord(instance: OpenedInstance, surroundings: Surroundings) {
   const { machine, volumes, now, access, note, rank } = surroundings;
-  const status = statusOf(instance, { isReachable: isReachable(machine, now), now, note, rank });
+  const sight = { isReachable: isReachable(machine, now), now };
+  const status = statusOf(instance, { ...sight, note, rank });
   const isRunning = status.actual_status === "running";
   return {
     id: instance.id,
@@ -93,6 +95,7 @@ export function instanceRecord(instance: OpenedInstance, surroundings: Surroundi
     maintenance: surroundings.maintenances.map(toMaintenance),
     volume_info: volumes.map(toVolumeInfo),
     actions: actionsOf(instance),
+    allowed_actions: allowedActions(instance, { ...sight, discountMaxPermille: machine.creditDiscountMaxPermille }),
   };
 }
 

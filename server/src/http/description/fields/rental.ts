@@ -190,7 +190,10 @@ export const RENTAL_FIELDS: FieldWords = {
     null,
   ],
   "Instance.volume_info": ["Volumes that are mounted"],
-  "Instance.actions": ["Requests that the instance accepts now, each with the reason if it is refused"],
+  "Instance.actions": ["Requests that the instance accepts now, each with the code of the error if it is refused"],
+  "Instance.allowed_actions": [
+    "Requests that would have an effect now when made with this key, each with a sentence that says why not",
+  ],
   "Instance.deletes_at": [
     "Time of its deletion, in seconds since the epoch: two days after `end_date`, unless that is extended",
     1_770_076_800,
@@ -228,8 +231,6 @@ export const RENTAL_FIELDS: FieldWords = {
   "InstanceAction.reboot": ["Permission to have it rebooted now"],
   "InstanceAction.recycle": ["Permission to have its container made again from a freshly pulled image now"],
   "InstanceAction.destroy": ["Permission to have it destroyed now"],
-  "AllowedAction.allowed": ["True when the request would be accepted", true],
-  "AllowedAction.reason": ["The reason of the refusal", "The instance is being destroyed."],
   "InstanceEvent.at": ["Time of the event, in seconds since the epoch", START],
   "InstanceEvent.from": ["Phase before the event; null for the creation", "starting"],
   "InstanceEvent.to": ["Phase after the event", "running"],

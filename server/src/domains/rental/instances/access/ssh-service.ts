@@ -1,3 +1,4 @@
+import { throwRefusal } from "../../../../base/errors.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import {
@@ -11,7 +12,7 @@ import {
 import type { Instance } from "../instance.ts";
 import { requireInstance, toId } from "../service.ts";
 import { listInstancesById, notifyDesired } from "../store.ts";
-import { noSuchInstance } from "../lifecycle/transitions.ts";
+import { isGone, noSuchInstance, refuseGone } from "../rules/refusals.ts";
 
 export type KeyRequest = { readonly caller: Parameters<typeof attachSshKey>[1]; readonly instanceId: number };
 
@@ -57,18 +58,13 @@ export async function listInstanceKeys(
 ): Promise<readonly InstanceSshKey[]> {
   const id = toId(instanceId);
   const [instance] = id === undefined ? [] : await listInstancesById(db, [id]);
-  if (instance === undefined || instance.userId !== userId || isOver(instance)) throw noSuchInstance(instanceId);
+  if (instance === undefined || instance.userId !== userId || isGone(instance)) throw noSuchInstance(instanceId);
   return (await listInstanceSshKeys(db, [instance.id])).get(instance.id) ?? [];
 }
 
 async function requireOpen(tx: Tx, { caller, instanceId }: KeyRequest): Promise<Instance> {
   const { userId } = caller.identity;
   const instance = await requireInstance(tx, { userId, instanceId, actor: `user:${userId}` });
-  if (isOver(instance)) throw noSuchInstance(instanceId);
+  throwRefusal(refuseGone(instance));
   return instance;
-}
-
-/** True when nobody logs in any more, even if the container is still being removed. */
-function isOver({ phase }: Instance): boolean {
-  return phase === "ending" || phase === "ended";
 }

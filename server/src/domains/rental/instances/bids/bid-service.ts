@@ -1,4 +1,4 @@
-import { invalid } from "../../../../base/errors.ts";
+import { invalid, throwRefusal } from "../../../../base/errors.ts";
 import { formatDollars, nanos, type Nanos } from "../../../../base/money.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { BID_MAX_NANOS, readMachineStates, setGpuGrantPrice } from "../../../supply/market/for-instances.ts";
@@ -11,7 +11,8 @@ import { requireInstance, renewHold, type InstanceRequest } from "../service.ts"
 import { listRanks } from "./rank-service.ts";
 import { setPrice } from "../store.ts";
 import { endTerms } from "../rentals/terms-service.ts";
-import { noSuchInstance, reschedule } from "../lifecycle/transitions.ts";
+import { reschedule } from "../lifecycle/transitions.ts";
+import { refuseBid } from "../rules/refusals.ts";
 
 /**
  * Changes the bid of an interruptible instance; the schedule follows at once. Null asks for the lowest bid that runs
@@ -21,12 +22,7 @@ export async function changeBid(tx: Tx, request: InstanceRequest, asked: Nanos |
   const instance = await requireInstance(tx, request);
   const { id, machineId, deviceCount } = instance;
   await requireOwnInstance(tx.db, request.apiKeyId, instance);
-  if (instance.phase === "ending" || instance.phase === "ended") throw noSuchInstance(id);
-  if (!instance.isBid)
-    throw invalid("id", `Instance ${id} is not interruptible: it has a fixed price instead of a bid.`);
-  if (instance.isBackground) {
-    throw invalid("id", `Instance ${id} is a background job of its own host, so it has no bid.`);
-  }
+  throwRefusal(refuseBid(instance));
   const machine = (await readMachineStates(tx, [machineId])).get(machineId);
   const minBidNanos = machine === undefined ? 0n : minBidOf(machine, deviceCount);
   const bid = asked ?? (await bidToRun(tx, instance));

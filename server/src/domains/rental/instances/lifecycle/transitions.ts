@@ -1,4 +1,3 @@
-import { conflict, notFound, type AppError } from "../../../../base/errors.ts";
 import type { DeviceId, InstanceId, MachineId } from "../../../../base/ids.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import type { Tx } from "../../../../db/transaction.ts";
@@ -30,8 +29,8 @@ import {
   type Effect,
   type LifecycleEvent,
   type Phase,
-  type Rejection,
 } from "./rules/lifecycle.ts";
+import { rejectionOf } from "../rules/refusals.ts";
 import { tellMoves } from "./notifications.ts";
 import { setDesired, updatePhases, type PhaseChange } from "./phase-store.ts";
 import { insertEvents, lockInstances, notifyDesired } from "../store.ts";
@@ -179,7 +178,7 @@ async function closeEnded(tx: Tx, moves: readonly Move[]): Promise<void> {
 function moveOf(now: Date, happening: Happening): Move | undefined {
   const { instance, event, cause, noticeMs = 0 } = happening;
   const decision = decide(instance.phase, event, happening.desired ?? instance.desired);
-  if (decision.kind === "reject") throw rejection(decision.code, instance.id);
+  if (decision.kind === "reject") throw rejectionOf(decision.code, instance.id);
   if (decision.kind === "stay") return undefined;
   const { to, effects } = decision;
   const isDisplaced = (event === "displaced" || event === "displacedAtOnce") && to === "stopping";
@@ -305,19 +304,4 @@ export function grantsOf(
     isBid: instance.isBid,
     priceNanosPerDeviceHour: instance.priceNanosPerHour / BigInt(instance.deviceCount),
   }));
-}
-
-function rejection(code: Rejection, id: InstanceId): AppError {
-  switch (code) {
-    case "no_such_instance":
-      return noSuchInstance(id);
-    case "not_running":
-      return conflict("not_running", `Instance ${id} is not running.`);
-    case "under_notice":
-      return conflict("under_notice", `Instance ${id} is under an eviction notice and cannot be restarted.`);
-  }
-}
-
-export function noSuchInstance(id: number): AppError {
-  return notFound("no_such_instance", `There is no instance ${id}.`);
 }

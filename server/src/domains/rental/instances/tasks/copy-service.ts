@@ -6,7 +6,7 @@ import { backupNameOf, cancelCopies, nameOf, startCopyTask, type TaskMeans } fro
 import { listMachinesOfVolume, refuseIncomplete } from "../../../supply/volumes/for-instances.ts";
 import { readBackupId, readPath, readPlaceId, refuseOverlap, type PlaceId } from "./rules/copy-place.ts";
 import { findOwn, requireOnHost, requireReachable } from "./task-service.ts";
-import { noSuchInstance } from "../lifecycle/transitions.ts";
+import { noSuchInstance } from "../rules/refusals.ts";
 
 export type CopyWish = {
   readonly src_id?: unknown;

@@ -17,7 +17,7 @@ import {
 import { requireOnHost } from "./task-service.ts";
 import { lockInstanceOf, showInstances, type Viewpoint } from "../service.ts";
 import { listInstancesOf } from "../store.ts";
-import { noSuchInstance } from "../lifecycle/transitions.ts";
+import { noSuchInstance } from "../rules/refusals.ts";
 
 /** The end of a copy at an instance, its direction, and the command that makes the copy. */
 export type LocalCopy = CopyDoor & { readonly isSource: boolean; readonly msg: string };

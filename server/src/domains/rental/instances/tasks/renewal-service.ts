@@ -1,4 +1,4 @@
-import { invalid } from "../../../../base/errors.ts";
+import { invalid, throwRefusal } from "../../../../base/errors.ts";
 import type { Encryption } from "../../../../base/encryption.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { describeMachines, requireRegistryOn } from "../../../supply/hosts/index.ts";
@@ -9,7 +9,8 @@ import { listProxyPorts, takeProxyPorts } from "../access/proxy-port-store.ts";
 import { renewContainer } from "./renewal-store.ts";
 import { decryptSettings, encryptSettings } from "../settings/encrypted-settings.ts";
 import { requireInstance, type InstanceRequest } from "../service.ts";
-import { applyHappenings, noSuchInstance } from "../lifecycle/transitions.ts";
+import { applyHappenings } from "../lifecycle/transitions.ts";
+import { isUp, refuseGone, refuseRecycle } from "../rules/refusals.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -19,10 +20,7 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export async function recycleInstance(tx: Tx, request: InstanceRequest): Promise<void> {
   const instance = await requireInstance(tx, request);
-  refuseGone(instance);
-  if (!isUp(instance)) {
-    throw invalid("id", `Instance ${instance.id} is not running: there is nothing to recycle. Start it first.`);
-  }
+  throwRefusal(refuseRecycle(instance));
   await renewContainer(tx, instance.id);
   await renew(tx, instance, request, "recycle");
 }
@@ -43,7 +41,7 @@ export async function updateSettings(
     throw invalid("image", `One of ${SETTINGS.join(", ")} is required.`, "missing_input");
   }
   const instance = await requireInstance(tx, request);
-  refuseGone(instance);
+  throwRefusal(refuseGone(instance));
   const template = await findTemplate(tx, request, fields, encryption);
   const current = decryptSettings(instance, encryption);
   const launch = encryptSettings(resolveRelaunch(current, template, fields), instance.id, encryption);
@@ -65,7 +63,7 @@ export async function renewFromWish(
   encryption: Encryption,
 ): Promise<void> {
   const instance = await requireInstance(tx, request);
-  refuseGone(instance);
+  throwRefusal(refuseGone(instance));
   await requireRegistryOn(tx.db, instance.machineId, { image: wanted.image, field: "image" });
   const { disk_gb, label, volume_links } = instance.launch;
   const launch = encryptSettings({ ...wanted, disk_gb, label, volume_links }, instance.id, encryption);
@@ -94,14 +92,6 @@ async function offerProxy(tx: Tx, { id, machineId, launch }: Instance): Promise<
 
 async function renew(tx: Tx, instance: Instance, { actor }: InstanceRequest, cause: string): Promise<void> {
   await applyHappenings(tx, [{ instance, event: "renewalRequested", actor, cause, desired: "running" }]);
-}
-
-function isUp({ phase }: Instance): boolean {
-  return phase === "starting" || phase === "running";
-}
-
-function refuseGone({ id, phase }: Instance): void {
-  if (phase === "ending" || phase === "ended") throw noSuchInstance(id);
 }
 
 /** Clients send null, and an empty hash, for absent fields. */

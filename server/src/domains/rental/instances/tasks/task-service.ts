@@ -1,4 +1,4 @@
-import { conflict, invalid, notFound, type AppError } from "../../../../base/errors.ts";
+import { invalid, notFound, throwRefusal, type AppError } from "../../../../base/errors.ts";
 import type { InstanceId, MachineId, UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { describeMachines, requireRegistryOn } from "../../../supply/hosts/index.ts";
@@ -7,9 +7,9 @@ import { readCommand } from "./command.ts";
 import type { Instance } from "../instance.ts";
 import { toId } from "../service.ts";
 import { readSnapshotImage, registryFieldOf, type SnapshotRequest } from "./snapshot-image.ts";
+import { hostOffline, isGone, noSuchInstance, refuseUntouched } from "../rules/refusals.ts";
 import { isReachable } from "../rules/status.ts";
 import { listInstancesById } from "../store.ts";
-import { noSuchInstance } from "../lifecycle/transitions.ts";
 
 export type TaskRequest = { readonly userId: UserId; readonly instanceId: number };
 
@@ -93,10 +93,8 @@ export type OnHost = { readonly id: InstanceId; readonly machineId: MachineId; r
 export async function requireOnHost(tx: Tx, request: TaskRequest, unknown: (id: number) => AppError): Promise<OnHost> {
   const instance = await findOwn(tx, request);
   if (instance === undefined) throw unknown(request.instanceId);
-  const { id, machineId, userId, generation } = instance;
-  if (generation === 0) {
-    throw conflict("never_started", `Instance ${id} was never started: its host has nothing of it yet.`);
-  }
+  const { id, machineId, userId } = instance;
+  throwRefusal(refuseUntouched(instance));
   await requireReachable(tx, machineId, `instance ${id}`);
   return { id, machineId, userId };
 }
@@ -105,15 +103,14 @@ export async function requireOnHost(tx: Tx, request: TaskRequest, unknown: (id: 
 export async function findOwn(tx: Tx, { userId, instanceId }: TaskRequest): Promise<Instance | undefined> {
   const id = toId(instanceId);
   const [instance] = id === undefined ? [] : await listInstancesById(tx.db, [id]);
-  const isGone = instance === undefined || instance.phase === "ending" || instance.phase === "ended";
-  return isGone || instance.userId !== userId ? undefined : instance;
+  return instance === undefined || isGone(instance) || instance.userId !== userId ? undefined : instance;
 }
 
 /** Refuses a disconnected host, which would not answer within the seconds that clients wait. */
 export async function requireReachable(tx: Tx, machineId: MachineId, what: string): Promise<void> {
   const machine = (await describeMachines(tx.db, [machineId])).get(machineId);
   if (machine !== undefined && isReachable(machine, tx.now)) return;
-  throw conflict("host_offline", `The host of ${what} is offline: it cannot be asked. Try again when it is back.`);
+  throw hostOffline(what);
 }
 
 function noSuchId(id: number): AppError {

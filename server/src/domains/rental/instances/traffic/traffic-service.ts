@@ -1,4 +1,4 @@
-import { forbidden, invalid } from "../../../../base/errors.ts";
+import { forbidden, invalid, throwRefusal } from "../../../../base/errors.ts";
 import type { InstanceId } from "../../../../base/ids.ts";
 import type { Identity } from "../../../../base/identity.ts";
 import { formatDollars, nanos, type Nanos } from "../../../../base/money.ts";
@@ -10,6 +10,7 @@ import { lockAnyInstance } from "../rentals/terms-service.ts";
 import { readTrafficDefaults, trafficOf } from "./traffic-defaults.ts";
 import { listTrafficAccounts, storeTrafficLimit } from "./traffic-store.ts";
 import { applyHappenings } from "../lifecycle/transitions.ts";
+import { refuseGone } from "../rules/refusals.ts";
 
 /** Settles an instance whose locks the caller holds: earlier use is charged under the earlier limit. */
 export type SettleInstance = (tx: Tx, id: InstanceId) => Promise<void>;
@@ -32,6 +33,7 @@ export async function changeTrafficLimit(
     throw forbidden("The key inside an instance may not change traffic_limit: its host could use it.");
   }
   const instance = await requireInstance(tx, request);
+  throwRefusal(refuseGone(instance));
   const { id, userId, priceNanosPerHour } = instance;
   await requireOwnInstance(tx.db, identity.apiKeyId, instance);
   await settle(tx, id);
