@@ -24,6 +24,8 @@ const WORTH = 15;
  * Capacity at hand is kept at a slightly lower benefit than starting it would need, so that near ties change nothing.
  */
 const MORE_TO_KEEP = 1.5;
+/** Two costs this close, as a share, may differ by rounding alone, so that both are computed to the end. */
+const ROUNDING = 1e-9;
 /** The search for the needed capacity ends at this many times the mean load. */
 const CAPACITY_PER_MEAN = 20;
 /** Halvings in the search for the needed capacity, and the fractions of the found capacity that are compared by cost. */
@@ -115,31 +117,50 @@ function neededCapacity(
   }
   const [mean, requestCount] = [loads(count, length), requests(count, length) * length];
   const serviceS = workerPerf === undefined ? 0 : (mean * length) / Math.max(1, requestCount) / workerPerf;
-  const lateShare = (capacity: number): number => {
+  const nextLoad = nextLoads(load);
+  /** The share of late requests with this capacity; any share above `enough` when it is above that. */
+  const lateShare = (capacity: number, enough: number): number => {
     const unhurried = capacity * (LATE_S - HALF_SECOND_S) + busyLoad(capacity, serviceS);
+    const enoughCount = enough * Math.max(1, requestCount);
     let [atHand, lateCount] = [0, 0];
-    for (let second = 0; second < length; second += 1) {
+    for (let second = nextLoad[0] ?? length; second < length; second += 1) {
+      // Nothing happens while no work is at hand and none arrives.
+      if (atHand === 0) second = nextLoad[second] ?? length;
       atHand += load[second] ?? 0;
       atHand -= doneInSecond(atHand, capacity, serviceS);
-      if (atHand > unhurried) lateCount += came[second] ?? 0;
+      if (atHand <= unhurried) continue;
+      lateCount += came[second] ?? 0;
+      if (lateCount > enoughCount) break;
     }
     return lateCount / Math.max(1, requestCount);
   };
   let [low, high] = [0, CAPACITY_PER_MEAN * mean];
   for (let step = 0; step < HALVINGS; step += 1) {
     const middle = (low + high) / 2;
-    if (lateShare(middle) <= LATE_SHARE) high = middle;
+    if (lateShare(middle, LATE_SHARE) <= LATE_SHARE) high = middle;
     else low = middle;
   }
-  const candidates = Array.from({ length: PARTS }, (_, part) => {
-    const capacity = (high * (PARTS - part)) / PARTS;
-    return { capacity, lateLoad: mean * lateShare(capacity) };
-  });
-  const cheapest = (worth: number): number => {
-    const costs = candidates.map(({ capacity, lateLoad }) => capacity + worth * lateLoad);
-    return candidates[costs.indexOf(Math.min(...costs))]?.capacity ?? 0;
-  };
-  return { needed: cheapest(WORTH), kept: cheapest(WORTH * MORE_TO_KEEP) };
+  let [needed, kept] = [{ capacity: 0, cost: Infinity }, { capacity: 0, cost: Infinity }];
+  for (let part = PARTS; part > 0; part -= 1) {
+    const capacity = (high * part) / PARTS;
+    // A capacity that is worse than the best one by either price of lateness needs no exact share.
+    const worse = Math.max((needed.cost - capacity) / WORTH, (kept.cost - capacity) / (WORTH * MORE_TO_KEEP)) / mean;
+    const lateLoad = mean * lateShare(capacity, worse * (1 + ROUNDING));
+    const [cost, keptCost] = [capacity + WORTH * lateLoad, capacity + WORTH * MORE_TO_KEEP * lateLoad];
+    if (cost < needed.cost) needed = { capacity, cost };
+    if (keptCost < kept.cost) kept = { capacity, cost: keptCost };
+  }
+  return { needed: needed.capacity, kept: kept.capacity };
+}
+
+/** For each second the next one, itself included, in which load arrives; the length when none does any more. */
+function nextLoads(load: Float64Array): Int32Array {
+  const next = new Int32Array(load.length + 1);
+  next[load.length] = load.length;
+  for (let second = load.length - 1; second >= 0; second -= 1) {
+    next[second] = load[second] === 0 ? (next[second + 1] ?? load.length) : second;
+  }
+  return next;
 }
 
 /** Mean rates of an amount, such as load, over spans of seconds between the first remembered one and the current one. */
