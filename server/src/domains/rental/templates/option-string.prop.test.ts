@@ -10,6 +10,7 @@ import {
   renderOptionString,
   toExtraEnv,
 } from "./rules/option-string.ts";
+import { textOfAny } from "../../../../../test/support/any-text.ts";
 
 const hostile = fc.constantFrom(
   "-e",
@@ -47,7 +48,7 @@ const texts = fc.oneof(
   fc.array(hostile, { maxLength: 30 }).map((tokens) => tokens.join(" ")),
   fc.array(hostile, { maxLength: 30 }).map((tokens) => tokens.join("")),
   fc.string({ maxLength: 300 }),
-  fc.string({ unit: "binary", maxLength: 300 }),
+  textOfAny({ maxLength: 300 }),
 );
 
 function parsed(input: unknown) {

@@ -124,7 +124,7 @@ function neededCapacity(
     const enoughCount = enough * Math.max(1, requestCount);
     let [atHand, lateCount] = [0, 0];
     for (let second = nextLoad[0] ?? length; second < length; second += 1) {
-      // Nothing happens while no work is at hand and none arrives.
+      // Idle seconds change no figure, so the replay goes on at the next arrival.
       if (atHand === 0) second = nextLoad[second] ?? length;
       atHand += load[second] ?? 0;
       atHand -= doneInSecond(atHand, capacity, serviceS);
@@ -140,7 +140,10 @@ function neededCapacity(
     if (lateShare(middle, LATE_SHARE) <= LATE_SHARE) high = middle;
     else low = middle;
   }
-  let [needed, kept] = [{ capacity: 0, cost: Infinity }, { capacity: 0, cost: Infinity }];
+  let [needed, kept] = [
+    { capacity: 0, cost: Infinity },
+    { capacity: 0, cost: Infinity },
+  ];
   for (let part = PARTS; part > 0; part -= 1) {
     const capacity = (high * part) / PARTS;
     // A capacity that is worse than the best one by either price of lateness needs no exact share.
