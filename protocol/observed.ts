@@ -41,6 +41,15 @@ export const ObservedInstance = Type.Object({
     }),
     Type.Null(),
   ]),
+  /** Beside `pulling`, once the size of the image is known: how far its pull has come. */
+  pull: Type.Optional(
+    Type.Object({
+      done_bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      total_bytes: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+      /** Averaged over the pull so far. */
+      bytes_per_second: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    }),
+  ),
   /** Cumulative within the generation; they never go back. */
   counters: Type.Object({
     running_ms: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),

@@ -1438,6 +1438,7 @@ create table instances (
   traffic_left_at_ms bigint default 0 not null,
   traffic_reached_at timestamp with time zone,
   bundle_id bigint,
+  observed_pull jsonb,
   constraint instances_pkey PRIMARY KEY (id),
   constraint instances_bundle_id_check CHECK ((bundle_id >= 0)),
   constraint instances_desired_check CHECK ((desired = ANY (ARRAY['running'::text, 'stopped'::text, 'destroyed'::text]))),

@@ -1758,6 +1758,7 @@ export type Instance = {
   readonly cur_state: "running" | "stopped";
   readonly next_state: "running" | "stopped";
   readonly status_msg: string | null;
+  readonly pull: PullProgress | null;
   readonly label: string | null;
   readonly machine_id: number;
   readonly host_id: number;
@@ -3305,6 +3306,13 @@ export type PublicKey = {
   readonly id: number;
   readonly algorithm: "RSA-SHA256";
   readonly public_key: string;
+};
+
+export type PullProgress = {
+  readonly done_bytes: number;
+  readonly total_bytes: number;
+  readonly bytes_per_second: number;
+  readonly eta_seconds: number | null;
 };
 
 export type RateLimited = {

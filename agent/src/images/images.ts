@@ -1,4 +1,4 @@
-import type { DesiredInstance } from "../wire/messages.ts";
+import type { DesiredInstance, ObservedInstance } from "../wire/messages.ts";
 import type { Clock } from "../base/clock.ts";
 import {
   fail,
@@ -13,7 +13,7 @@ import {
 import { faultOfPull } from "../engine/fault.ts";
 import type { ImageCache } from "./image-cache.ts";
 import { isFromRegistry, isListed } from "./local-images.ts";
-import { describePull } from "./pull-progress.ts";
+import { describePull, measurePull } from "./pull-progress.ts";
 import type { RefuseRegistry } from "./registries.ts";
 
 export type ImageContext = {
@@ -28,11 +28,11 @@ export type ImageContext = {
   readonly isDiskLow: () => Promise<boolean>;
 };
 
-/** Pulls the order's image if it has to, and returns its facts. `show` gets the progress for a person. */
+/** Pulls the order's image if it has to, and returns its facts. `show` gets the progress, for a person and in bytes. */
 export async function provideImage(
   context: ImageContext,
   order: DesiredInstance,
-  show: (text: string) => void,
+  show: (text: string, pull?: ObservedInstance["pull"]) => void,
   signal: AbortSignal,
 ): Promise<Result<ImageFacts>> {
   const { engine, clock, guardedImages } = context;
@@ -57,8 +57,10 @@ export async function provideImage(
     return fail("refused", `the image ${order.image} cannot be pulled: ${problem}`, "image");
   }
   const startedMs = clock.monotonicMs();
-  const onProgress = (progress: PullProgress) =>
-    show(describePull(order.image, progress, clock.monotonicMs() - startedMs));
+  const onProgress = (progress: PullProgress) => {
+    const elapsedMs = clock.monotonicMs() - startedMs;
+    show(describePull(order.image, progress, elapsedMs), measurePull(progress, elapsedMs));
+  };
   onProgress({ receivedBytes: 0, totalBytes: 0 });
   const pulled = await engine.pull({ image: order.image, auth: order.registryAuth, signal, onProgress });
   if (!pulled.ok) {

@@ -1,4 +1,5 @@
 import type { PullProgress } from "../engine/engine.ts";
+import type { ObservedInstance } from "../wire/messages.ts";
 
 const BYTES_PER_MB = 1e6;
 /** Words that clients take for a failure of the instance (docs/contract-rules.md#words-of-an-instances-status). */
@@ -7,6 +8,13 @@ const ALARMING = /error|fail|exception|traceback|oci runtime|permission denied/i
 /** The status text of a pull, such as `pulling busybox: 12.3 of 40.1 MB, 8.2 MB/s`. */
 export function describePull(image: string, progress: PullProgress, elapsedMs: number): string {
   return describeTransfer(`pulling ${harmless(image)}`, progress, elapsedMs);
+}
+
+/** How far a pull has come, in bytes; undefined while the size of the image is not known. */
+export function measurePull({ receivedBytes, totalBytes }: PullProgress, elapsedMs: number): ObservedInstance["pull"] {
+  if (totalBytes <= 0) return undefined;
+  const bytesPerSecond = elapsedMs <= 0 ? 0 : Math.round(receivedBytes / (elapsedMs / 1000));
+  return { doneBytes: Math.min(receivedBytes, totalBytes), totalBytes, bytesPerSecond };
 }
 
 /** The status text of a push. */

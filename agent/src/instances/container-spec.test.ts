@@ -6,7 +6,7 @@ import { buildContainerSpec, buildEnvironment } from "./container-spec.ts";
 import { parseImageReference } from "../images/image-reference.ts";
 import { launchOf } from "./launch.ts";
 import { choosePorts, portKey, releasePorts } from "./ports.ts";
-import { describePull } from "../images/pull-progress.ts";
+import { describePull, measurePull } from "../images/pull-progress.ts";
 
 const context = {
   hostKey: "here",
@@ -142,5 +142,11 @@ describe("names and texts around an image", () => {
     const progress = { receivedBytes: 12_300_000, totalBytes: 40_100_000 };
     assert.equal(describePull("busybox", progress, 1_500), "pulling busybox: 12.3 of 40.1 MB, 8.2 MB/s");
     assert.equal(describePull("busybox", { receivedBytes: 0, totalBytes: 0 }, 0), "pulling busybox");
+    assert.deepEqual(measurePull(progress, 1_500), {
+      doneBytes: progress.receivedBytes,
+      totalBytes: progress.totalBytes,
+      bytesPerSecond: Math.round(progress.receivedBytes / 1.5),
+    });
+    assert.equal(measurePull({ receivedBytes: 0, totalBytes: 0 }, 1_500), undefined);
   });
 });

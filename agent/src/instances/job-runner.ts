@@ -96,9 +96,9 @@ export class JobRunner {
     const generation = order?.generation ?? ("own" in action ? action.own.generation : 0);
     const job: Job = { order: action.kind === "create" ? order : undefined, abort, missed: new Set() };
     this.#jobs.set(instanceId, job);
-    const show: Show = (state, text) => {
+    const show: Show = (state, text, pull) => {
       const before = this.#activities.get(instanceId);
-      this.#activities.set(instanceId, { generation, state, text });
+      this.#activities.set(instanceId, { generation, state, text, ...(pull ? { pull } : {}) });
       this.#deps.onChange(before?.state === state ? "progress" : "state");
     };
     log.info({ instance_id: instanceId, generation, action: action.kind }, "an action begins");

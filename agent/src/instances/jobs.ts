@@ -58,7 +58,7 @@ export type JobContext = {
 };
 
 /** Shows the present step of a job, for the reports sent while it lasts. */
-export type Show = (state: Activity["state"], text: string) => void;
+export type Show = (state: Activity["state"], text: string, pull?: Activity["pull"]) => void;
 
 /** Ports of a container at most, as many as a renter may ask for; ports that the image adds beyond it are left out. */
 const MAX_PORTS = 64;
@@ -120,7 +120,7 @@ async function chooseImage(
     if (!found.ok) return found;
     if (found.value !== undefined) return succeed({ image: below, facts: found.value });
   }
-  const facts = await provideImage(context, order, (text) => show("pulling", text), signal);
+  const facts = await provideImage(context, order, (text, pull) => show("pulling", text, pull), signal);
   return facts.ok ? succeed({ image: order.image, facts: facts.value }) : facts;
 }
 

@@ -11,6 +11,8 @@ export type Activity = {
   readonly generation: number;
   readonly state: "pulling" | "starting" | "stopping";
   readonly text: string;
+  /** How far the pull of its image has come; absent while its size is not known, and beside other steps. */
+  readonly pull?: NonNullable<ObservedInstance["pull"]>;
 };
 /** The last attempt of this generation did not succeed; another follows. */
 export type Setback = { readonly generation: number; readonly message: string; readonly fault?: Fault };
@@ -52,7 +54,7 @@ export function observe(input: ObserveInput): ObservedInstance[] {
   return observed;
 }
 
-type View = { state: ObservedInstance["state"]; generation: number; text: string; fault?: Fault };
+type View = Pick<ObservedInstance, "state" | "generation" | "pull"> & { text: string; fault?: Fault };
 
 function observeOne(
   instanceId: number,
@@ -71,6 +73,7 @@ function observeOne(
     state: view.state,
     statusMsg: text.slice(0, MESSAGE_LIMIT),
     ...(view.fault ? { fault: view.fault } : {}),
+    ...(view.pull ? { pull: view.pull } : {}),
     ports: isRunning && view.state === "running" ? portsOf(own) : {},
     exitCode: isRunning || view.state === "absent" ? null : (own?.container.exitCode ?? null),
     sshHostKey: order?.ssh || order?.copies ? input.sshHostKey(instanceId) : null,
@@ -91,7 +94,7 @@ function viewOf(
     // Making a container starts no process, so the instance is stopped whether that succeeds or not.
     return { state: "stopped", generation: order.generation, text: activity?.text ?? "stopped before it was made" };
   }
-  if (activity) return { state: activity.state, generation: activity.generation, text: activity.text };
+  if (activity) return activity;
   const setback = input.setbacks.get(instanceId);
   // A process that runs is reported as running, also after a setback.
   if (setback && own?.container.phase !== "running") {

@@ -757,6 +757,7 @@ export type InstancesTable = {
   traffic_left_at_ms: Generated<bigint>;
   traffic_reached_at: Date | null;
   bundle_id: bigint | null;
+  observed_pull: ColumnType<unknown, string | null, string | null>;
 };
 
 export type InvitationMailsTable = {

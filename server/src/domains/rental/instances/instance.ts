@@ -1,3 +1,4 @@
+import type { ObservedInstance } from "../../../../../protocol/index.ts";
 import type { InstanceId, MachineId, OfferId, TemplateId, UserId } from "../../../base/ids.ts";
 import type { Nanos } from "../../../base/money.ts";
 import type { CapScope } from "../../money/ledger/index.ts";
@@ -65,6 +66,8 @@ export type Observation = {
   readonly state: string;
   readonly statusMsg: string;
   readonly ports: Readonly<Record<string, number>>;
+  /** How far the pull of its image has come; undefined where none is under way, or its size is not known. */
+  readonly pull: NonNullable<ObservedInstance["pull"]> | undefined;
   /** The key of the SSH server in front of it, as in `known_hosts` without the name. */
   readonly sshHostKey: string | undefined;
   readonly at: Date;

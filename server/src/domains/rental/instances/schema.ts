@@ -47,6 +47,14 @@ export const Instance = model("Instance", {
   cur_state: State,
   next_state: State,
   status_msg: NullableText,
+  pull: Nullable(
+    model("PullProgress", {
+      done_bytes: Type.Integer(),
+      total_bytes: Type.Integer(),
+      bytes_per_second: Type.Integer(),
+      eta_seconds: NullableNumber,
+    }),
+  ),
   label: NullableText,
   machine_id: Type.Integer(),
   host_id: Type.Integer(),

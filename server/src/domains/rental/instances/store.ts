@@ -255,6 +255,7 @@ export async function updateObservations(tx: Tx, observed: readonly ObservedInst
       observed_state = seen.state,
       observed_status_msg = seen.status_msg,
       observed_ports = seen.ports,
+      observed_pull = seen.pull,
       -- A host that has nothing running tells no key; the one that it had is the one that it will have.
       observed_ssh_host_key = coalesce(seen.ssh_host_key, observed_ssh_host_key),
       observed_at = ${tx.now}::timestamptz
@@ -263,8 +264,9 @@ export async function updateObservations(tx: Tx, observed: readonly ObservedInst
       ${observed.map((seen) => seen.state)}::text[],
       ${observed.map((seen) => seen.status_msg.replaceAll("\0", ""))}::text[],
       ${observed.map((seen) => JSON.stringify(portsOf(seen)))}::jsonb[],
+      ${observed.map(({ pull }) => (pull === undefined ? null : JSON.stringify(pull)))}::jsonb[],
       ${observed.map((seen) => hostKeyOf(seen))}::text[]
-    ) as seen (id, generation, state, status_msg, ports, ssh_host_key)
+    ) as seen (id, generation, state, status_msg, ports, pull, ssh_host_key)
     where instances.id = seen.id and instances.observed_generation <= seen.generation
       and instances.generation >= seen.generation
   `.execute(tx.db);
@@ -366,6 +368,7 @@ function toObservation(row: Selectable<InstancesTable>): Observation | undefined
     state: row.observed_state,
     statusMsg: row.observed_status_msg,
     ports: row.observed_ports as Readonly<Record<string, number>>,
+    pull: (row.observed_pull ?? undefined) as Observation["pull"],
     sshHostKey: row.observed_ssh_host_key ?? undefined,
     at: row.observed_at,
   };

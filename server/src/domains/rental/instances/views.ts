@@ -12,6 +12,7 @@ import { deletesAt, endNote, timeRemaining } from "./rentals/rules/rental-end.ts
 import type { RunRecord, Usage } from "./counting/run-store.ts";
 import type { OpenedInstance } from "./settings/encrypted-settings.ts";
 import { allowedActions } from "./rules/allowed-actions.ts";
+import { viewPull } from "./rules/pull.ts";
 import { isReachable, statusOf } from "./rules/status.ts";
 
 const BYTES_PER_MB = 1_000_000;
@@ -68,6 +69,7 @@ export function instanceRecord(instance: OpenedInstance, surroundings: Surroundi
     id: instance.id,
     ...status,
     status_msg: [status.status_msg, endNote(instance, now)].filter(Boolean).join("; ") || status.status_msg,
+    pull: status.actual_status === "loading" ? viewPull(instance) : null,
     label: instance.label ?? null,
     machine_id: machine.id,
     host_id: machine.hostId,

@@ -19,4 +19,9 @@ export const ACTION_FIELDS: FieldWords = {
   "AllowedActions.prepay": ["Prepaying running time at a discount"],
   "AllowedAction.allowed": ["True when the request would be accepted", true],
   "AllowedAction.reason": ["The reason of the refusal", "Instance 7 is not running."],
+  "Instance.pull": ["Progress of the pull of its image; null while none is under way or its size is not known", null],
+  "PullProgress.done_bytes": ["Bytes that the host has", 3_100_000_000],
+  "PullProgress.total_bytes": ["Bytes of the image that the host did not have before", 6_400_000_000],
+  "PullProgress.bytes_per_second": ["Speed, averaged over the pull so far", 210_000_000],
+  "PullProgress.eta_seconds": ["Seconds until it is done at that speed; null while nothing has come yet", 16],
 };
