@@ -680,6 +680,81 @@ export type BookedEntry = {
   readonly balance: number;
 };
 
+export type BrowserConfirmRequest = {
+  readonly tfa_method?: "totp" | "sms" | "email";
+  readonly code?: string;
+  readonly secret?: string;
+  readonly tfa_method_id?: number;
+  readonly backup_code?: string;
+  readonly admin?: boolean;
+};
+
+export type BrowserSettings = {
+  readonly success: true;
+  readonly sign_up: "open" | "invitation" | "sso";
+  readonly has_mail: boolean;
+  readonly sso: readonly SsoProvider[];
+  readonly version: string;
+  readonly is_simulated: boolean;
+};
+
+export type BrowserSignIn = {
+  readonly id?: number;
+  readonly email?: string;
+  readonly username?: string;
+  readonly user?: string;
+  readonly fullname?: string;
+  readonly balance?: number;
+  readonly credit?: number;
+  readonly balance_threshold?: number;
+  readonly balance_threshold_enabled?: boolean;
+  readonly traffic_limit?: number | null;
+  readonly email_verified?: boolean;
+  readonly has_billing?: boolean;
+  readonly has_payout?: boolean;
+  readonly can_pay?: boolean;
+  readonly billing_creditonly?: boolean;
+  readonly billed_expected?: number;
+  readonly billed_verified?: number;
+  readonly paid_expected?: number;
+  readonly paid_verified?: number;
+  readonly got_signup_credit?: boolean;
+  readonly last4?: string;
+  readonly paypal_email?: string;
+  readonly wise_email?: string;
+  readonly huggingface_cloud_sync_enabled?: boolean;
+  readonly password_resettable?: boolean;
+  readonly ssh_key?: string;
+  readonly sid?: string;
+  readonly tfa_status?: "enabled" | "disabled";
+  readonly billaddress_line1?: string;
+  readonly billaddress_line2?: string;
+  readonly billaddress_city?: string;
+  readonly billaddress_zip?: string;
+  readonly billaddress_country?: string;
+  readonly taxinfo?: string;
+  readonly parent_id?: number | null;
+  readonly host_only?: boolean;
+  readonly host_agreement_accepted?: boolean;
+  readonly key_id?: number;
+  readonly created_at?: number;
+  readonly freeze?: AccountFreeze | null;
+  readonly success: true;
+  readonly session_expires_at?: number;
+  readonly msg?: "2fa_required";
+  readonly secret?: string;
+  readonly methods?: readonly TfaMethod[];
+  readonly num_backup_codes?: number;
+  readonly backup_codes_remaining?: number;
+};
+
+export type BrowserSignInRequest = {
+  readonly username?: string;
+  readonly password?: string;
+  readonly api_key?: string;
+  readonly team_id?: number;
+};
+
 export type Cap = {
   readonly id: number;
   readonly scope: "account" | "key" | "endpoint" | "instance";
@@ -3680,6 +3755,11 @@ export type SshPublicKey = {
   readonly ssh_key?: string;
 };
 
+export type SsoProvider = {
+  readonly id: string;
+  readonly name: string;
+};
+
 export type StandingRequest = {
   readonly id: number;
   readonly status: "open" | "claimed" | "cancelled" | "expired" | "failed";
@@ -5355,6 +5435,42 @@ export type ApikeyDeleteAnswer = "Successfully Deleted API Key";
 /** Delete an API key: `DELETE /api/v0/auth/apikeys/{id}/` */
 export function apikeyDelete(client: Client, input: ApikeyDeleteInput, options?: CallOptions): Promise<ApikeyDeleteAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/auth/apikeys/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type BrowserSignInInput = {
+  readonly body?: BrowserSignInRequest;
+};
+
+export type BrowserSignInAnswer = BrowserSignIn;
+
+/** Sign a browser in: `POST /api/v0/auth/browser/` */
+export function browserSignIn(client: Client, input: BrowserSignInInput = {}, options?: CallOptions): Promise<BrowserSignInAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/auth/browser/", body: input.body ?? {} }, options);
+}
+
+export type BrowserSignOutAnswer = Success;
+
+/** Sign a browser out: `DELETE /api/v0/auth/browser/` */
+export function browserSignOut(client: Client, options?: CallOptions): Promise<BrowserSignOutAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/auth/browser/" }, options);
+}
+
+export type BrowserSettingsAnswer = BrowserSettings;
+
+/** Show the ways to sign in with a browser: `GET /api/v0/auth/browser/settings/` */
+export function browserSettings(client: Client, options?: CallOptions): Promise<BrowserSettingsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/auth/browser/settings/" }, options);
+}
+
+export type BrowserConfirmInput = {
+  readonly body?: BrowserConfirmRequest;
+};
+
+export type BrowserConfirmAnswer = BrowserSignIn;
+
+/** Sign a browser in with a second factor: `POST /api/v0/auth/browser/tfa/` */
+export function browserConfirm(client: Client, input: BrowserConfirmInput = {}, options?: CallOptions): Promise<BrowserConfirmAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/auth/browser/tfa/", body: input.body ?? {} }, options);
 }
 
 export type RoutePublicKeysAnswer = RoutePublicKeysResponse;

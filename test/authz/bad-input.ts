@@ -20,6 +20,8 @@ export const WITHOUT_INPUT: ReadonlySet<string> = new Set([
   "GET /api/v0/audit_log_filters/",
   "GET /api/v0/audit_logs/",
   "GET /api/v0/auth/apikeys/",
+  "DELETE /api/v0/auth/browser/",
+  "GET /api/v0/auth/browser/settings/",
   "GET /api/v0/auth/pubkeys/",
   "GET /api/v0/auth/sessions/",
   "GET /api/v0/autojobs/",

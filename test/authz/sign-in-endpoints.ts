@@ -8,6 +8,7 @@ import { setTfa } from "../../server/src/domains/people/accounts/users/sign-in-s
 import { codeKey, hashCode, newBackupCodes } from "../../server/src/domains/people/sign-in/rules/codes.ts";
 import { fromBase32, toBase32 } from "../../server/src/domains/people/sign-in/rules/base32.ts";
 import { stepAt, totp } from "../../server/src/domains/people/sign-in/rules/totp.ts";
+import { openChallenge } from "../../server/src/domains/people/sign-in/tfa/challenges.ts";
 import {
   insertMethod,
   listMethods,
@@ -158,6 +159,23 @@ export const signInEndpoints = {
     needs: "user_write",
     call: async (world) => at("/api/v0/auth/sessions/", { key_id: await aSession(world, world.owner) }),
   },
+  "GET /api/v0/auth/browser/settings/": plain("public", "/api/v0/auth/browser/settings/"),
+  "POST /api/v0/auth/browser/": {
+    needs: "public",
+    call: async (world) => at("/api/v0/auth/browser/", { username: await aName(world), password: PASSWORD }),
+  },
+  "POST /api/v0/auth/browser/tfa/": {
+    needs: "public",
+    call: async (world) => {
+      const { owner } = world;
+      const backupCode = await aBackupCode(world, owner);
+      const { secret } = await inTransaction(world.database, (tx) =>
+        openChallenge(tx, { userId: owner.id, purpose: "sign_in" }, { random: randomBytes }),
+      );
+      return at("/api/v0/auth/browser/tfa/", { secret, backup_code: backupCode });
+    },
+  },
+  "DELETE /api/v0/auth/browser/": plain("public", "/api/v0/auth/browser/"),
   "GET /api/v0/team/sessions/": inTeam("team_write", "/api/v0/team/sessions/"),
   "GET /api/v0/auth/pubkeys/": plain("public", "/api/v0/auth/pubkeys/"),
 

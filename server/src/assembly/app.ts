@@ -61,6 +61,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const http = createHttp({
     ...dependencies,
     authenticate: (presented, pause) => identities.authenticate(presented, pause),
+    authenticateCookie: (value, pause) => identities.authenticateCookie(value, pause),
     onAuthenticated: (identity, ipAddress) => ipHistory.record(identity, ipAddress),
   });
   const proxy = createProxy(dependencies, gateway);

@@ -1,4 +1,5 @@
 // Routes of all domains with the services behind them.
+import manifest from "../../../package.json" with { type: "json" };
 import type { EndpointGroupId, InstanceId, UserId } from "../base/ids.ts";
 import { nanos } from "../base/money.ts";
 import type { Encryption } from "../base/encryption.ts";
@@ -155,6 +156,12 @@ function peopleRoutes(http: HttpScope, parts: Parts): void {
     codeKey: codeKey(secret),
     sms: parts.sms,
     factsOf,
+    browser: {
+      signUp: (parts.isSignupOpen ?? true) ? "open" : "invitation",
+      sso: [],
+      version: manifest.version,
+      isSimulated: parts.simulatedHosts !== undefined,
+    },
   });
   const freezeAbandoned = async (tx: Tx, teamId: UserId) => {
     if (await freezeAbandonedTeam(tx, teamId)) tx.afterCommit(() => loops.wake(ENFORCE_LOOP));

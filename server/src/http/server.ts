@@ -3,58 +3,46 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import { fastify, type FastifyContextConfig, type FastifyReply, type FastifyRequest } from "fastify";
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { AppError, unauthenticated } from "../base/errors.ts";
+import { AppError } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Origin } from "../base/facts.ts";
-import { refuseFrozen } from "../base/freeze.ts";
-import { refuseWithoutFactor } from "../base/second-factor.ts";
 import type { Caller, Identity } from "../base/identity.ts";
-import type { UserId } from "../base/ids.ts";
 import { invariant } from "../base/invariant.ts";
 import type { Log } from "../base/log.ts";
 import { networkOf } from "../base/public-address.ts";
 import type { Database } from "../db/connect.ts";
 import { withTransaction, type Tx } from "../db/transaction.ts";
-import { asParameters, refuseOperation, refuseParameters } from "../base/access.ts";
+import { asParameters, refuseParameters } from "../base/access.ts";
 import { AnswerWatch } from "./answer-watch.ts";
 import { BodyWatch, type BodyClass } from "./body-watch.ts";
+import { authenticator, type AuthenticatorDependencies } from "./callers/authenticator.ts";
+import { refuseCrossSite } from "./callers/same-origin.ts";
+import { presentedCookie } from "./callers/session-cookie.ts";
 import { CONNECTIONS_PER_ADDRESS, limitConnections } from "./connection-limit.ts";
 import { answerClientError, answerExpectations } from "./early-errors.ts";
 import { describeDocument } from "./description/document.ts";
-import { ErrorBody, RateLimitBody, rateLimited, sendError, unsupportedMediaType } from "./error-response.ts";
+import { ErrorBody, RateLimitBody, sendError, unsupportedMediaType } from "./error-response.ts";
 import { once, type Repeatable } from "../db/idempotency.ts";
 import { repeatableOf } from "./idempotency.ts";
 import { presentedSecret, mayHaveKeyInBody } from "./presented-secret.ts";
 import { refuseUnknownRoutes } from "./known-paths.ts";
 import { OwnRequests, type OwnAnswer, type OwnRequest } from "./own-requests.ts";
-import { RateLimiter, type Limits } from "./rate-limit.ts";
 import { sanitize, sanitizeQuery } from "./sanitize.ts";
 import { serializerOf } from "./serialize.ts";
 import { proxyTrust, type TrustedProxies } from "./trusted-proxies.ts";
 import type { RouteAccess } from "../base/access.ts";
 import type { App } from "./types.ts";
 import { validatorOf } from "./validate.ts";
-import { WrongKeys, type LookUp } from "./wrong-keys.ts";
 
 const BODY_BYTES_MAX = 1_048_576;
 const HEADERS_TIMEOUT_MS = 20_000;
 /** The limit of one request: the longest upload of a file. Other bodies have far less (body-watch.ts). */
 const REQUEST_TIMEOUT_MS = 3_600_000;
-/** All keys of an account together may call an operation as often as this many keys. */
-const ACCOUNT_FACTOR = 4;
-/** All operations of an account together, by all of its keys, against what one key may do of one operation. */
-const OPERATIONS_FACTOR = 20;
 const TIMEOUT_CHECK_MS = 5_000;
 
-export type HttpDependencies = {
+export type HttpDependencies = AuthenticatorDependencies & {
   readonly database: Database;
-  readonly clock: Clock;
   readonly log: Log;
-  readonly limits: Limits;
-  /** Resolves a presented key; undefined when it is unknown or deleted. */
-  readonly authenticate: LookUp<Identity>;
-  /** Told of every authenticated request; must not block. */
-  readonly onAuthenticated: (identity: Identity, ipAddress: string) => void;
   readonly trustedProxies: TrustedProxies;
 };
 
@@ -119,6 +107,7 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
   app.setValidatorCompiler(({ schema, httpPart }) => validatorOf(schema, httpPart === "body"));
   app.setSerializerCompiler(({ schema }) => serializerOf(schema));
   app.decorateRequest("identity", undefined);
+  app.decorateRequest("isByCookie", false);
   acceptJson(app);
   requireAccess(app);
   describe(app);
@@ -133,7 +122,7 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
   const knownPaths = refuseUnknownRoutes(app, log);
   watchAnswers(app, clock);
 
-  const repeatable = (request: FastifyRequest) => repeatableOf(request, presentedSecret(request) ?? "");
+  const repeatable = (request: FastifyRequest) => repeatableOf(request, secretOf(request));
   return {
     app,
     database,
@@ -141,9 +130,20 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
     repeatable,
     accessOf: (method, path) => knownPaths.accessOf(method, path),
     sendAs: (identity, request) => ownRequests.send(identity, request),
-    mutate: (request, work) =>
-      withTransaction(database, clock, (tx) => once(tx, repeatable(request), () => work(tx)), originOf(request)),
+    async mutate(request, work) {
+      // Some reads change something, too.
+      if (request.isByCookie) refuseCrossSite(request);
+      return withTransaction(database, clock, (tx) => once(tx, repeatable(request), () => work(tx)), originOf(request));
+    },
   };
+}
+
+/** The text that only the caller has, with which stored answers are encrypted. */
+function secretOf(request: FastifyRequest): string {
+  const secret = presentedSecret(request);
+  if (secret !== undefined || !request.isByCookie) return secret ?? "";
+  const cookie = presentedCookie(request);
+  return cookie.kind === "one" ? (cookie.value.split(".")[0] ?? "") : "";
 }
 
 /** The caller of a request, for the facts that it leaves. */
@@ -335,55 +335,4 @@ function describe(app: App): void {
     hideUntagged: false,
     transformObject: (made) => ("openapiObject" in made ? describeDocument(made.openapiObject) : {}),
   });
-}
-
-function authenticator(dependencies: HttpDependencies, ownRequests: OwnRequests) {
-  const { authenticate, onAuthenticated, limits, clock } = dependencies;
-  const limiter = new RateLimiter();
-  const wrongKeys = new WrongKeys(clock);
-
-  const resolve = async (request: FastifyRequest, secret: string | undefined): Promise<Identity> => {
-    const identity = await wrongKeys.find(secret, request.ip, authenticate);
-    if (identity !== undefined) return identity;
-    throw unauthenticated(secret === undefined ? "This action requires login." : "Invalid user key");
-  };
-  const limit = (bucketOwner: string, access: RouteAccess, factor = 1) => {
-    const { perSecond, burst } = limits.operations[access.operation] ?? limits[access.limit ?? "default"];
-    const rule = { perSecond: perSecond * factor, burst: burst * factor };
-    const decision = limiter.take(`${access.operation} ${bucketOwner}`, rule, clock.monotonicMs());
-    if (!decision.allowed) throw rateLimited(1 / rule.perSecond, decision.retryAfterMs);
-  };
-  /** Operations with a limit of their own are left out: the operator chose what an account may ask of those. */
-  const limitAccount = (userId: UserId, { operation }: RouteAccess) => {
-    if (limits.operations[operation] !== undefined) return;
-    const { perSecond, burst } = limits.default;
-    const rule = { perSecond: perSecond * OPERATIONS_FACTOR, burst: burst * OPERATIONS_FACTOR };
-    const decision = limiter.take(`user ${userId}`, rule, clock.monotonicMs());
-    if (!decision.allowed) throw rateLimited(1 / rule.perSecond, decision.retryAfterMs);
-  };
-
-  return async (request: FastifyRequest): Promise<void> => {
-    const access = request.routeOptions.config.access;
-    if (access === undefined) return;
-    const secret = presentedSecret(request);
-    if (access.permission === "public" || (access.permission === "optional" && secret === undefined)) {
-      limit(`ip ${networkOf(request.ip)}`, access);
-      return;
-    }
-    const own = ownRequests.callerOf(request);
-    const identity = own ?? (await resolve(request, secret));
-    request.identity = identity;
-    if (own === undefined) onAuthenticated(identity, request.ip);
-    limit(`key ${identity.apiKeyId}`, access);
-    // Keys inside containers are as many as the account rents, and each may call little.
-    if (identity.instanceId === undefined) {
-      limit(`user ${identity.userId}`, access, ACCOUNT_FACTOR);
-      limitAccount(identity.userId, access);
-    }
-    const refused =
-      refuseOperation(identity, access) ??
-      refuseFrozen(identity, request.method, access) ??
-      refuseWithoutFactor(identity, request.method, access);
-    if (refused) throw refused;
-  };
 }

@@ -15,6 +15,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The caller; undefined where the route needs no key and none was sent. */
     identity: Identity | undefined;
+    /** True when the caller was found by the cookie of a session, which browsers also send for pages of other sites. */
+    isByCookie: boolean;
   }
 }
 

@@ -8,7 +8,8 @@ export {
   type StoredSession,
   type TeamSession,
 } from "./keys/session-store.ts";
-export type { KeyHolder } from "./keys/store.ts";
+export { findApiKey, type KeyHolder } from "./keys/store.ts";
+export { newCookieKey } from "./keys/rules/keys.ts";
 export { findPasswordHash, findSignInAccount, setTfa } from "./users/sign-in-store.ts";
 export { isPasswordOf } from "./users/password.ts";
 export { HOST_ONLY_PERMISSIONS } from "./users/service.ts";

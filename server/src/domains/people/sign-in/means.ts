@@ -7,6 +7,18 @@ import type { ReadUserFacts } from "../accounts/for-sign-in.ts";
 import type { QueueMail } from "../../notifications/index.ts";
 import type { SmsSender } from "./sms.ts";
 
+/** Settings of the sign-in with a browser. */
+export type BrowserSettings = {
+  /** The way in which people without an account get one. */
+  readonly signUp: "open" | "invitation" | "sso";
+  /** Providers of single sign-on, in the order in which they are offered. */
+  readonly sso: readonly { readonly id: string; readonly name: string }[];
+  /** The version of this server. */
+  readonly version: string;
+  /** True when the hosts of this server are invented. */
+  readonly isSimulated: boolean;
+};
+
 /** Functions of other parts that sign-in needs; `app.ts` passes them in. */
 export type SignInMeans = {
   readonly identities: Identities;
@@ -19,6 +31,7 @@ export type SignInMeans = {
   /** Sends text messages; undefined where no provider is set up. */
   readonly sms: SmsSender | undefined;
   readonly factsOf: ReadUserFacts;
+  readonly browser: BrowserSettings;
   /** Refuses another key to a caller whose key has a cap: the new key would not have it. */
   readonly refuseNewKeys: (tx: Tx, identity: Identity, teamId: number | undefined) => Promise<void>;
   /** Refuses a session of a team to a member who has or had a capped key of it. */

@@ -1,5 +1,6 @@
 import type { HttpScope } from "../../../http/server.ts";
 import type { SignInMeans } from "./means.ts";
+import { browserRoutes } from "./browser/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { adminTfaRoutes } from "./tfa/admin-routes.ts";
 import { codeRoutes } from "./tfa/code-routes.ts";
@@ -9,6 +10,7 @@ import { factorRoutes } from "./tfa/factor-routes.ts";
 /** Sign-in with a password and a second factor, and the sessions that it opens. */
 export function signInRoutes(scope: HttpScope, means: SignInMeans): void {
   sessionRoutes(scope, means);
+  browserRoutes(scope, means);
   factorRoutes(scope, means);
   codeRoutes(scope, means);
   methodRoutes(scope, means);

@@ -9,7 +9,9 @@ const BACKUP_CODE = "K7QF-2MZA-XW5D";
 /** A sign-in answers with the account's record. */
 const ACCOUNT_OF_SIGN_IN: FieldWords = Object.fromEntries(
   Object.entries(PEOPLE_FIELDS).flatMap(([name, words]) =>
-    name.startsWith("Account.") ? [[name.replace("Account.", "SignIn."), words]] : [],
+    name.startsWith("Account.")
+      ? ["SignIn.", "BrowserSignIn."].map((prefix) => [name.replace("Account.", prefix), words])
+      : [],
   ),
 );
 
@@ -22,6 +24,25 @@ export const SIGN_IN_FIELDS: FieldWords = {
   "SignIn.msg": ["`2fa_required` when a second factor is missing", "2fa_required"],
   "SignIn.secret": ["Secret with which the second factor finishes the sign-in, for 15 minutes", SECRET],
   "SignIn.methods": ["Second factors of the account, to choose from"],
+  "BrowserSignIn.msg": ["`2fa_required` when a second factor is missing", "2fa_required"],
+  "BrowserSignIn.secret": ["Secret with which the second factor finishes the sign-in, for 15 minutes", SECRET],
+  "BrowserSignIn.methods": ["Second factors of the account, to choose from"],
+  "BrowserSignInRequest.username": ["User name or e-mail address", "renter@example.com"],
+  "BrowserSignInRequest.password": ["Password of the account", "correct horse battery staple"],
+  "BrowserSignInRequest.api_key": ["An API key, in place of name and password", SESSION],
+  "BrowserSignInRequest.team_id": ["Id of a team that the session acts for; the person's own account by default", 40],
+  "BrowserConfirmRequest.admin": ["Ignored", false, { type: "boolean" }],
+  "BrowserConfirmRequest.secret": ["Secret of the sign-in", SECRET],
+  sign_up: [
+    "The way to get an account: `open` to everybody, by `invitation` of an administrator, or by single sign-on (`sso`)",
+    "open",
+  ],
+  has_mail: ["True where this server sends mail, so that passwords can be reset", true],
+  sso: ["Providers of single sign-on"],
+  "SsoProvider.id": ["Name of the provider in addresses", "corp"],
+  "SsoProvider.name": ["Name of the provider for people", "Example Corp"],
+  "BrowserSettings.version": ["Version of this server", "0.1.0"],
+  is_simulated: ["True when the hosts of this server are invented", false],
   num_backup_codes: ["Number of backup codes that are left", 10],
   backup_codes_remaining: ["Number of backup codes that are left", 9],
 

@@ -27,6 +27,23 @@ export const SIGN_IN_OPERATIONS: OperationWords = {
     description:
       "Returns the sessions in which members act for the team, the newest first; `success` is false without any. 404 `not_found` for a key of no team.",
   },
+  "api.browser.settings": {
+    description: "Returns the ways to sign in to this server and to sign up, for the page that offers them.",
+  },
+  "api.browser.sign_in": {
+    description:
+      "Opens a session for a browser, by a password or an API key, and sets it as the cookie `berth_session`, which scripts cannot read. An account with a second factor gets `msg` = `2fa_required` with a `secret` for `POST /api/v0/auth/browser/tfa/` instead. Refused as `PUT /api/v0/users/current/` is, and with 403 `cross_site_request` for pages of other sites.",
+    request: { username: "renter@example.com", password: "correct horse battery staple" },
+  },
+  "api.browser.confirm": {
+    description:
+      "Opens a session for a browser with a second factor, after the password, and sets its cookie. Refused as `POST /api/v0/tfa/` is, and with 403 `cross_site_request` for pages of other sites.",
+    request: { tfa_method: "totp", code: CODE, secret: SECRET },
+  },
+  "api.browser.sign_out": {
+    description:
+      "Ends the session of the cookie and takes the cookie away. 403 `cross_site_request` without the header `X-Berth-Console`, and for pages of other sites.",
+  },
   "api.route.public_keys": {
     description: "Returns the public keys that check what this server signs for workers of endpoints.",
   },

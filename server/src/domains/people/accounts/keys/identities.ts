@@ -6,7 +6,7 @@ import type { Database } from "../../../../db/connect.ts";
 import type { ChannelHandler } from "../../../../db/listener.ts";
 import { IdentityMemory } from "./identity-memory.ts";
 import { findIdentity } from "./identity-store.ts";
-import { hashSecret, isWellFormed } from "./rules/keys.ts";
+import { hashCookieSecret, hashSecret, isWellFormed } from "./rules/keys.ts";
 
 /** Channel on which the database announces changed keys (migration 0010): `key:<id>` or `user:<id>`. */
 export const API_KEYS_CHANNEL = "api_keys_changed";
@@ -21,6 +21,8 @@ export type Identities = {
    * session that is over. Most keys are remembered; `pause` is awaited before the database is asked.
    */
   authenticate(secret: string, pause?: () => Promise<void>): Promise<Identity | undefined>;
+  /** The identity behind the value of a session cookie; undefined when it is wrong, or the session has ended or is over. */
+  authenticateCookie(value: string, pause?: () => Promise<void>): Promise<Identity | undefined>;
   /** Drops the remembered identity of a key. Call it after the commit that changes the key, before answering. */
   forget(keyId: ApiKeyId): void;
   /** Drops the remembered identities of all keys of an account, as after a change of its members' permissions. */
@@ -77,18 +79,26 @@ export function createIdentities({ database, clock, rememberedMax = REMEMBERED_M
     return identity;
   };
 
+  const find = async (sha256: Buffer, pause: (() => Promise<void>) | undefined) => {
+    const hash = sha256.toString("base64");
+    const known = memory.find(hash, clock.monotonicMs()) ?? underWay.get(hash);
+    if (known !== undefined) return known;
+    const asked = read(sha256, hash, pause).finally(() => {
+      if (underWay.get(hash) === asked) underWay.delete(hash);
+    });
+    underWay.set(hash, asked);
+    return asked;
+  };
+
   return {
     async authenticate(secret, pause) {
-      if (!isWellFormed(secret)) return undefined;
-      const sha256 = hashSecret(secret);
-      const hash = sha256.toString("base64");
-      const known = memory.find(hash, clock.monotonicMs()) ?? underWay.get(hash);
-      if (known !== undefined) return refuseExpired(await known);
-      const asked = read(sha256, hash, pause).finally(() => {
-        if (underWay.get(hash) === asked) underWay.delete(hash);
-      });
-      underWay.set(hash, asked);
-      return refuseExpired(await asked);
+      return isWellFormed(secret) ? refuseExpired(await find(hashSecret(secret), pause)) : undefined;
+    },
+    async authenticateCookie(value, pause) {
+      if (!isWellFormed(value)) return undefined;
+      const identity = await find(hashCookieSecret(value), pause);
+      const isOver = identity?.session !== undefined && identity.session.expiresAt <= clock.now();
+      return isOver ? undefined : identity;
     },
     forget,
     forgetUser,

@@ -79,7 +79,7 @@ function identityOf(row: LiveKey): Identity | undefined {
         : intersect(own, permissionsOfRole(row.role_identifier, readPermissions(row.role_permissions) ?? null)),
     instanceId: row.instance_id ?? undefined,
     ...sessionOf(row),
-    ...(row.kind === "api" && row.demands_tfa && row.has_tfa ? { demandsTfa: true } : {}),
+    ...(row.kind !== "tfa" && row.demands_tfa && row.has_tfa ? { demandsTfa: true } : {}),
     ...freezesOf(row),
   };
 }

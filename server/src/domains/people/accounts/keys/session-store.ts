@@ -32,6 +32,8 @@ type SessionInsert = KeyHolder & {
   readonly expiresAt: Date;
   /** The API key that opened the session; absent after a sign-in with a password. */
   readonly openedByKeyId?: ApiKeyId | undefined;
+  /** True when destructive operations need another session, which a second factor opened. */
+  readonly demandsTfa?: boolean;
 };
 
 /**
@@ -66,6 +68,7 @@ export async function insertSession(tx: Tx, session: SessionInsert): Promise<Api
       permissions: permissions === undefined ? null : JSON.stringify(permissions),
       ip_address: session.ipAddress,
       opened_by_key_id: session.openedByKeyId ?? null,
+      demands_tfa: session.demandsTfa ?? false,
       created_at: tx.now,
       expires_at: session.expiresAt,
     })

@@ -1,4 +1,5 @@
 import { AppError } from "../../../../base/errors.ts";
+import type { Identity } from "../../../../base/identity.ts";
 import type { HttpScope } from "../../../../http/server.ts";
 import { epochSeconds } from "../../../../base/clock.ts";
 import { inSnapshot } from "../../../../db/transaction.ts";
@@ -6,21 +7,25 @@ import { readOwnRecord } from "../../accounts/for-sign-in.ts";
 import type { SignInMeans } from "../means.ts";
 import type { Opened } from "./open-session.ts";
 
+type Means = Pick<SignInMeans, "identities" | "factsOf">;
+type Scope = Pick<HttpScope, "database">;
+
 /** The record of the account that a new session acts as, with the session's key. */
-export async function recordOf(
-  { database }: Pick<HttpScope, "database">,
-  { userId, secret }: Opened,
-  { identities, factsOf }: SignInMeans,
-) {
-  const identity = await identities.authenticate(secret);
+export async function recordOf(scope: Scope, opened: Opened, means: Means) {
+  const identity = await means.identities.authenticate(opened.secret);
+  const record = await readRecord(scope, opened, identity, means);
+  return { ...record, session_key: opened.secret, session_expires_at: epochSeconds(opened.expiresAt) };
+}
+
+/** The record of the account that a new session of a browser acts as. */
+export async function recordOfBrowser(scope: Scope, opened: Opened, means: Means) {
+  return readRecord(scope, opened, await means.identities.authenticateCookie(opened.secret), means);
+}
+
+async function readRecord({ database }: Scope, { userId }: Opened, identity: Identity | undefined, { factsOf }: Means) {
   if (identity?.session === undefined) {
     throw new AppError("unauthenticated", "auth_error", "The session ended meanwhile. Sign in again.");
   }
   const record = await inSnapshot(database, (db) => readOwnRecord(db, userId, identity, factsOf));
-  return {
-    success: true as const,
-    ...record,
-    session_key: secret,
-    session_expires_at: epochSeconds(identity.session.expiresAt),
-  };
+  return { success: true as const, ...record };
 }

@@ -23,6 +23,7 @@ import {
 import { SIGN_IN_TAGS } from "../tags.ts";
 import { recordOf } from "./account-record.ts";
 import { signIn } from "./sign-in-service.ts";
+import { viewPending } from "./views.ts";
 
 export function sessionRoutes(scope: HttpScope, means: SignInMeans): void {
   signInAndOut(scope, means);
@@ -75,14 +76,7 @@ function signInAndOut({ app, database, clock, mutate }: HttpScope, means: SignIn
         const record = await recordOf({ database }, result.opened, means);
         return { ...record, api_key: result.opened.secret };
       }
-      const { secret, methods, backupCodeCount } = result.pending;
-      return {
-        success: true as const,
-        msg: "2fa_required" as const,
-        secret,
-        methods: [...methods],
-        num_backup_codes: backupCodeCount,
-      };
+      return viewPending(result.pending);
     },
   );
 

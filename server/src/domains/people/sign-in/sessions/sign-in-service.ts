@@ -11,7 +11,7 @@ import type { SignInMeans } from "../means.ts";
 import type { SignInBody } from "../schema.ts";
 import { beginSignIn, type PendingSignIn } from "../tfa/challenges.ts";
 import { countAttempt, forgetAttempts, type Bucket } from "./attempt-store.ts";
-import { openPersonSession, type Opened } from "./open-session.ts";
+import { openPersonSession, type Opened, type PersonSession } from "./open-session.ts";
 
 const PASSWORD_LENGTH_MAX = 256;
 const NAME_LENGTH_MAX = 64;
@@ -23,6 +23,7 @@ const ATTEMPTS_OF_NETWORK = 300;
 
 type SignedIn = { readonly kind: "open"; readonly opened: Opened };
 type NeedsFactor = { readonly kind: "second_factor"; readonly pending: PendingSignIn };
+export type SignInOutcome = SignedIn | NeedsFactor;
 
 /**
  * Signs a person in with name and password. Attempts are counted in the database before the password is looked at, for names
@@ -30,9 +31,13 @@ type NeedsFactor = { readonly kind: "second_factor"; readonly pending: PendingSi
  */
 export async function signIn(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
-  { body, ipAddress }: { readonly body: SignInBody; readonly ipAddress: string },
+  {
+    body,
+    ipAddress,
+    isForBrowser = false,
+  }: { readonly body: SignInBody; readonly ipAddress: string; readonly isForBrowser?: boolean },
   means: SignInMeans,
-): Promise<SignedIn | NeedsFactor> {
+): Promise<SignInOutcome> {
   const { name, password } = readCredentials(body);
   const { own, network } = bucketsOf(name, ipAddress);
   const fullUntil = await withTransaction(database, clock, (tx) => countAttempt(tx, [...own, network]));
@@ -43,15 +48,26 @@ export async function signIn(
   return withTransaction(database, clock, async (tx) => {
     await forgetAttempts(tx, own);
     const teamId = body.team_id === undefined ? undefined : asId<UserId>(body.team_id);
-    return openOrChallenge(tx, { personId: account.id, teamId, ipAddress }, means);
+    return openOrChallenge(tx, { personId: account.id, teamId, ipAddress, isForBrowser }, means);
   });
 }
 
-async function openOrChallenge(
+/** Counts an attempt that names nobody. Throws `sign_in_locked` beyond the limit of the network. */
+export async function countNetworkAttempt(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  ipAddress: string,
+): Promise<void> {
+  const { network } = bucketsOf("", ipAddress);
+  const fullUntil = await withTransaction(database, clock, (tx) => countAttempt(tx, [network]));
+  if (fullUntil !== undefined) throw tooManyAttempts(fullUntil, clock.now());
+}
+
+/** Opens a session for a person who has proven one factor, or asks for the second where there is one. */
+export async function openOrChallenge(
   tx: Tx,
-  asked: { readonly personId: UserId; readonly teamId: UserId | undefined; readonly ipAddress: string },
+  asked: Omit<PersonSession, "hasTfa">,
   means: SignInMeans,
-): Promise<SignedIn | NeedsFactor> {
+): Promise<SignInOutcome> {
   // A second factor that is being set up is there before the session, or waits for it.
   await lockUser(tx, asked.personId);
   const { hasTfa } = await requireUser(tx.db, asked.personId);

@@ -28,7 +28,13 @@ export async function signInWithFactor(
     identity,
     secret,
     ipAddress,
-  }: { readonly identity: Identity | undefined; readonly secret: string | undefined; readonly ipAddress: string },
+    isForBrowser = false,
+  }: {
+    readonly identity: Identity | undefined;
+    readonly secret: string | undefined;
+    readonly ipAddress: string;
+    readonly isForBrowser?: boolean;
+  },
   proof: Proof,
   means: SignInMeans,
 ): Promise<Attempt<SignedIn>> {
@@ -40,7 +46,7 @@ export async function signInWithFactor(
   const outcome = await verify(tx, { userId, challenge, purposes }, proof, means);
   if ("refused" in outcome) return outcome;
   if (challenge !== undefined) await spendChallenge(tx, challenge.id);
-  const person = { personId: userId, teamId: challenge?.teamId, hasTfa: true, ipAddress };
+  const person = { personId: userId, teamId: challenge?.teamId, hasTfa: true, ipAddress, isForBrowser };
   const opened =
     identity === undefined
       ? await openPersonSession(tx, person, means)

@@ -37,6 +37,20 @@ export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
+/**
+ * The stored hash of the secret in a session's cookie. It is another one than that of a key, so that a cookie does not work
+ * as a key, nor a key as a cookie.
+ */
+export function hashCookieSecret(secret: string): Buffer {
+  return createHash("sha256").update(`cookie ${secret}`).digest();
+}
+
+/** A key that works in a cookie only. */
+export function newCookieKey(random: RandomBytes): NewKey {
+  const key = newKey(random);
+  return { ...key, sha256: hashCookieSecret(key.secret) };
+}
+
 function checksumOf(body: string): string {
   return crc32(body).toString(16).padStart(8, "0");
 }
