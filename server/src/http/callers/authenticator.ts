@@ -110,7 +110,7 @@ function limiterOf({ limits, clock }: AuthenticatorDependencies) {
   };
   return {
     limitAddress: (ipAddress: string, access: RouteAccess) => limit(`ip ${networkOf(ipAddress)}`, access),
-    limitCaller(identity: Identity, access: RouteAccess) {
+    limitCaller: (identity: Identity, access: RouteAccess) => {
       limit(`key ${identity.apiKeyId}`, access);
       // Keys inside containers are as many as the account rents, and each may call little.
       if (identity.instanceId !== undefined) return;

@@ -56,6 +56,6 @@ function putCookie(
 ): void {
   const parts = [`${SESSION_COOKIE}=${value}`, "HttpOnly", "Path=/", "SameSite=Lax", `Max-Age=${seconds}`];
   if (protocol === "https") parts.push("Secure");
-  // Of two cookies of one name in an answer, a browser would keep either.
+  // A browser would keep either of two cookies of one name in an answer.
   void reply.removeHeader("set-cookie").header("set-cookie", parts.join("; "));
 }

@@ -24,11 +24,11 @@ export type Identities = {
   /** The identity behind the value of a session cookie; undefined when it is wrong, or the session has ended or is over. */
   authenticateCookie(value: string, pause?: () => Promise<void>): Promise<Identity | undefined>;
   /** Drops the remembered identity of a key. Call it after the commit that changes the key, before answering. */
-  forget(keyId: ApiKeyId): void;
+  readonly forget: (keyId: ApiKeyId) => void;
   /** Drops the remembered identities of all keys of an account, as after a change of its members' permissions. */
-  forgetUser(userId: UserId): void;
+  readonly forgetUser: (userId: UserId) => void;
   /** Drops all remembered identities, as after a freeze, which holds for subaccounts and in teams as well. */
-  forgetAll(): void;
+  readonly forgetAll: () => void;
   /** Handler of `API_KEYS_CHANNEL` that drops keys which other processes changed. */
   readonly channelHandler: ChannelHandler;
 };
@@ -103,16 +103,25 @@ export function createIdentities({ database, clock, rememberedMax = REMEMBERED_M
     forget,
     forgetUser,
     forgetAll,
-    channelHandler: {
-      onMessage(payload) {
-        const [kind, text = ""] = payload.split(":");
-        const keyId = kind === "key" ? parseId<ApiKeyId>(text) : undefined;
-        const userId = kind === "user" ? parseId<UserId>(text) : undefined;
-        if (keyId !== undefined) return forget(keyId);
-        if (userId === undefined) return forgetAll();
-        forgetUser(userId);
-      },
-      onGap: forgetAll,
+    channelHandler: handlerOf({ forget, forgetUser, forgetAll }),
+  };
+}
+
+/** Drops what other processes changed. */
+function handlerOf({
+  forget,
+  forgetUser,
+  forgetAll,
+}: Pick<Identities, "forget" | "forgetUser" | "forgetAll">): ChannelHandler {
+  return {
+    onMessage(payload) {
+      const [kind, text = ""] = payload.split(":");
+      const keyId = kind === "key" ? parseId<ApiKeyId>(text) : undefined;
+      const userId = kind === "user" ? parseId<UserId>(text) : undefined;
+      if (keyId !== undefined) return forget(keyId);
+      if (userId === undefined) return forgetAll();
+      forgetUser(userId);
     },
+    onGap: forgetAll,
   };
 }
