@@ -44,6 +44,18 @@ export type Account = {
   readonly freeze: AccountFreeze | null;
 };
 
+export type AccountCounts = {
+  readonly keys: number;
+  readonly sessions: number;
+  readonly members: number;
+  readonly teams: number;
+  readonly subaccounts: number;
+  readonly volumes: number;
+  readonly network_disks: number;
+  readonly endpoints: number;
+  readonly standing_requests: number;
+};
+
 export type AccountDocument = {
   readonly success: true;
   readonly number: string;
@@ -78,10 +90,69 @@ export type AccountDocumentSeller = {
   readonly tax_id: string;
 };
 
+export type AccountFile = {
+  readonly id: number;
+  readonly email: string;
+  readonly is_email_proven: boolean;
+  readonly username: string;
+  readonly fullname: string;
+  readonly parent_id: number | null;
+  readonly is_admin: boolean;
+  readonly is_team: boolean;
+  readonly has_tfa: boolean;
+  readonly freeze_id: number | null;
+  readonly created_at: number;
+  readonly last_seen_at: number | null;
+  readonly credit: number;
+  readonly held: number;
+  readonly earnings: number;
+  readonly running_count: number;
+  readonly instance_count: number;
+  readonly machine_count: number;
+  readonly deleted_at: number | null;
+  readonly counts: AccountCounts;
+  readonly money: AccountMoney;
+  readonly freezes: readonly AccountFreezeRow[];
+  readonly flags: readonly AccountFlag[];
+  readonly payout_holds: readonly AccountPayoutHold[];
+};
+
+export type AccountFlag = {
+  readonly id: number;
+  readonly machine_id: number | null;
+  readonly kind: string;
+  readonly msg: string;
+  readonly since: number;
+  readonly seen_count: number;
+};
+
 export type AccountFreeze = {
   readonly id: number;
   readonly reason: string;
   readonly holds_for: "account" | "member";
+};
+
+export type AccountFreezeRow = {
+  readonly id: number;
+  readonly reason: string;
+  readonly frozen_by: number;
+  readonly frozen_at: number;
+  readonly lifted_at: number | null;
+  readonly lift_reason: string | null;
+};
+
+export type AccountMoney = {
+  readonly credit: number;
+  readonly available: number;
+  readonly held: number;
+  readonly earnings: number;
+};
+
+export type AccountPayoutHold = {
+  readonly id: number;
+  readonly kind: string;
+  readonly reason: string;
+  readonly placed_at: number;
 };
 
 export type AdminAuditFactsResponse = {
@@ -180,6 +251,12 @@ export type AdminHoldPayoutsResponse = {
   readonly is_new: boolean;
 };
 
+export type AdminInstancesResponse = {
+  readonly success: true;
+  readonly instances: readonly FoundInstance[];
+  readonly next_token: string | null;
+};
+
 export type AdminKeyCreateRequest = {
   readonly email: string;
   readonly permissions?: unknown;
@@ -219,6 +296,12 @@ export type AdminMachineVerifyResponse = {
   readonly verification: "verified" | "unverified" | "deverified";
   readonly decided_by: "rule" | "administrator" | "operator";
   readonly hosting_type: number;
+};
+
+export type AdminMachinesResponse = {
+  readonly success: true;
+  readonly machines: readonly FoundMachine[];
+  readonly next_token: string | null;
 };
 
 export type AdminPayout = {
@@ -297,6 +380,12 @@ export type AdminReleasePayoutsRequest = {
   readonly reason: string;
 };
 
+export type AdminSearchResponse = {
+  readonly success: true;
+  readonly results: readonly SearchHit[];
+  readonly is_cut: boolean;
+};
+
 export type AdminSettlePayoutRequest = {
   readonly state: "paid" | "failed";
   readonly reference?: string;
@@ -318,6 +407,17 @@ export type AdminUserCreateRequest = {
 
 export type AdminUserProveEmailRequest = {
   readonly email: string;
+};
+
+export type AdminUserShowResponse = {
+  readonly success: true;
+  readonly account: AccountFile;
+};
+
+export type AdminUsersResponse = {
+  readonly success: true;
+  readonly users: readonly FoundAccount[];
+  readonly next_token: string | null;
 };
 
 export type AgentCredential = {
@@ -1660,6 +1760,75 @@ export type ForecastCap = {
   readonly period: string;
   readonly limit: number;
   readonly left: number;
+};
+
+export type FoundAccount = {
+  readonly id: number;
+  readonly email: string;
+  readonly is_email_proven: boolean;
+  readonly username: string;
+  readonly fullname: string;
+  readonly parent_id: number | null;
+  readonly is_admin: boolean;
+  readonly is_team: boolean;
+  readonly has_tfa: boolean;
+  readonly freeze_id: number | null;
+  readonly created_at: number;
+  readonly last_seen_at: number | null;
+  readonly credit: number;
+  readonly held: number;
+  readonly earnings: number;
+  readonly running_count: number;
+  readonly instance_count: number;
+  readonly machine_count: number;
+};
+
+export type FoundInstance = {
+  readonly id: number;
+  readonly user_id: number;
+  readonly email: string;
+  readonly machine_id: number;
+  readonly label: string | null;
+  readonly image: string;
+  readonly is_bid: boolean;
+  readonly device_count: number;
+  readonly disk_gb: number;
+  readonly dph_total: number;
+  readonly desired: string;
+  readonly phase: string;
+  readonly phase_cause: string;
+  readonly phase_since: number;
+  readonly status_msg: string;
+  readonly problem: string;
+  readonly created_at: number;
+  readonly end_at: number;
+  readonly ended_at: number | null;
+};
+
+export type FoundMachine = {
+  readonly id: number;
+  readonly host_id: number;
+  readonly host_email: string;
+  readonly hostname: string;
+  readonly is_simulated: boolean;
+  readonly gpu_name: string;
+  readonly gpu_count: number;
+  readonly rented_count: number;
+  readonly sick_count: number;
+  readonly absent_count: number;
+  readonly geolocation: string;
+  readonly agent_version: string;
+  readonly is_connected: boolean;
+  readonly last_seen_at: number;
+  readonly is_listed: boolean;
+  readonly verification: string;
+  readonly reliability: number;
+  readonly price_gpu: number;
+  readonly end_at: number;
+  readonly rests_until: number | null;
+  readonly flag_count: number;
+  readonly report_count: number;
+  readonly created_at: number;
 };
 
 export type Freeze = {
@@ -3594,6 +3763,14 @@ export type ScheduledRun = {
   readonly end_time: number | null;
 };
 
+export type SearchHit = {
+  readonly kind: "person" | "team" | "machine" | "instance" | "volume" | "document" | "payout";
+  readonly id: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly user_id: number;
+};
+
 export type SecretDeleteRequest = {
   readonly key?: string;
 };
@@ -5184,6 +5361,26 @@ export function adminLiftFreeze(client: Client, input: AdminLiftFreezeInput, opt
   return client.request({ method: "PUT", path: `/api/v0/admin/freezes/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
+export type AdminInstancesInput = {
+  readonly query?: {
+    readonly q?: string;
+    readonly renter_id?: number;
+    readonly machine_id?: number;
+    readonly phase?: "scheduled" | "starting" | "running" | "yielding" | "stopping" | "stopped" | "ending" | "ended";
+    readonly bid?: "true" | "false";
+    readonly over?: "true" | "false";
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type AdminInstancesAnswer = AdminInstancesResponse;
+
+/** List instances of all renters: `GET /api/v0/admin/instances/` */
+export function adminInstances(client: Client, input: AdminInstancesInput = {}, options?: CallOptions): Promise<AdminInstancesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/instances/", query: input.query }, options);
+}
+
 export type AdminKeyCreateInput = {
   readonly body: AdminKeyCreateRequest;
 };
@@ -5193,6 +5390,28 @@ export type AdminKeyCreateAnswer = IssuedKey;
 /** Create an API key for a user: `POST /api/v0/admin/keys/` */
 export function adminKeyCreate(client: Client, input: AdminKeyCreateInput, options?: CallOptions): Promise<AdminKeyCreateAnswer> {
   return client.request({ method: "POST", path: "/api/v0/admin/keys/", body: input.body ?? {} }, options);
+}
+
+export type AdminMachinesInput = {
+  readonly query?: {
+    readonly q?: string;
+    readonly host_id?: number;
+    readonly gpu_name?: string;
+    readonly connected?: "true" | "false";
+    readonly listed?: "true" | "false";
+    readonly broken?: "true" | "false";
+    readonly flagged?: "true" | "false";
+    readonly verification?: "verified" | "unverified" | "deverified";
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type AdminMachinesAnswer = AdminMachinesResponse;
+
+/** List machines of all hosts: `GET /api/v0/admin/machines/` */
+export function adminMachines(client: Client, input: AdminMachinesInput = {}, options?: CallOptions): Promise<AdminMachinesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/machines/", query: input.query }, options);
 }
 
 export type AdminMachineBackUpInput = {
@@ -5305,6 +5524,19 @@ export function adminReconciliation(client: Client, options?: CallOptions): Prom
   return client.request({ method: "GET", path: "/api/v0/admin/reconciliation/" }, options);
 }
 
+export type AdminSearchInput = {
+  readonly query: {
+    readonly q: string;
+  };
+};
+
+export type AdminSearchAnswer = AdminSearchResponse;
+
+/** Find people, teams, machines, instances, volumes, documents and payouts: `GET /api/v0/admin/search/` */
+export function adminSearch(client: Client, input: AdminSearchInput, options?: CallOptions): Promise<AdminSearchAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/search/", query: input.query }, options);
+}
+
 export type AdminUserCreateInput = {
   readonly body: AdminUserCreateRequest;
 };
@@ -5314,6 +5546,36 @@ export type AdminUserCreateAnswer = IssuedKey;
 /** Create an account for somebody: `POST /api/v0/admin/users/` */
 export function adminUserCreate(client: Client, input: AdminUserCreateInput, options?: CallOptions): Promise<AdminUserCreateAnswer> {
   return client.request({ method: "POST", path: "/api/v0/admin/users/", body: input.body ?? {} }, options);
+}
+
+export type AdminUsersInput = {
+  readonly query?: {
+    readonly q?: string;
+    readonly key_id?: number;
+    readonly frozen?: "true" | "false";
+    readonly admin?: "true" | "false";
+    readonly team?: "true" | "false";
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type AdminUsersAnswer = AdminUsersResponse;
+
+/** Find accounts of people and teams: `GET /api/v0/admin/users/` */
+export function adminUsers(client: Client, input: AdminUsersInput = {}, options?: CallOptions): Promise<AdminUsersAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/users/", query: input.query }, options);
+}
+
+export type AdminUserShowInput = {
+  readonly id: number;
+};
+
+export type AdminUserShowAnswer = AdminUserShowResponse;
+
+/** Show the record of one account: `GET /api/v0/admin/users/{id}/` */
+export function adminUserShow(client: Client, input: AdminUserShowInput, options?: CallOptions): Promise<AdminUserShowAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/admin/users/${encodeURIComponent(input.id)}/` }, options);
 }
 
 export type AdminUserProveEmailInput = {

@@ -95,6 +95,7 @@ const BY_HAND: Readonly<Record<string, BadInput>> = {
     field: "instance_id",
     target: at("/api/v0/sign_cert/?instance_id=x", {}),
   },
+  "GET /api/v0/admin/search/": { field: "q", target: at("/api/v0/admin/search/?q=") },
   "POST /api/v0/billing/stripe/webhook/": {
     field: "signature",
     target: at("/api/v0/billing/stripe/webhook/", { id: "evt_1" }),

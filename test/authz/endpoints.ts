@@ -9,6 +9,7 @@ import { aGpu } from "../support/hosts/fake-gpu.ts";
 import { aMachine } from "../support/hosts/machines.ts";
 import { until } from "../support/until.ts";
 import { anSshKey } from "../support/ssh-keys.ts";
+import { administrationEndpoints } from "./administration-endpoints.ts";
 import { accountEndpoints } from "./account-endpoints.ts";
 import { billingEndpoints } from "./billing-endpoints.ts";
 import { hiddenInstanceEndpoints, instanceEndpoints } from "./instance-endpoints.ts";
@@ -269,6 +270,7 @@ export const endpoints = {
   ...teamEndpoints,
   ...volumeEndpoints,
   ...machineEndpoints,
+  ...administrationEndpoints,
   ...notificationEndpoints,
   ...accountEndpoints,
   ...billingEndpoints,

@@ -31,6 +31,7 @@ import { accruedOf, lockSpendable, readBalance } from "../domains/money/charging
 import { depositAccrualOf, settleInstance } from "../domains/money/charging/for-assembly.ts";
 import { notificationRoutes } from "../domains/notifications/index.ts";
 import { platformFeeOf, paymentRoutes, type PaymentProvider } from "../domains/money/payments/for-assembly.ts";
+import { administrationRoutes } from "../domains/administration/index.ts";
 import { auditRoutes } from "../domains/money/audit/index.ts";
 import {
   autoscalerRoutes,
@@ -131,6 +132,7 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   endpointSideRoutes(http, parts);
   notificationRoutes(http, parts.notificationParts.ports);
   auditRoutes(http, { log });
+  administrationRoutes(http);
   scheduleRoutes(http, { encryption });
   unbuiltRoutes(http);
   registerHealth(http, { loops, freeBytes: parts.freeBytes ?? (async () => undefined) });

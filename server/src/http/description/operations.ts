@@ -1,4 +1,5 @@
 import type { OperationWords } from "./operation-words.ts";
+import { ADMINISTRATION_OPERATIONS } from "./operations/administration.ts";
 import { MONEY_OPERATIONS } from "./operations/money.ts";
 import { PEOPLE_OPERATIONS } from "./operations/people.ts";
 import { RENTAL_OPERATIONS } from "./operations/rental.ts";
@@ -58,6 +59,7 @@ export const OPERATIONS: OperationWords = {
   ...SERVERLESS_OPERATIONS,
   ...PEOPLE_OPERATIONS,
   ...SIGN_IN_OPERATIONS,
+  ...ADMINISTRATION_OPERATIONS,
   ...UNBUILT_OPERATIONS,
 };
 
@@ -97,6 +99,7 @@ const ID_IN: Readonly<Record<string, Words>> = {
   "api.admin.flag.clear": ["Id of the flag", 8],
   "api.admin.lift_freeze": ["Id of the freeze", 2],
   "api.admin.machine.verify": ["Id of the machine", 12],
+  "api.admin.user.show": ["Id of the account", 7],
   "api.admin.refund_payment": ["Id of the card payment", 12],
   "api.admin.release_payouts": ["Id of the hold", 6],
 };

@@ -167,6 +167,12 @@ export async function listFreezes(
   return (await wanted.orderBy("id", "desc").limit(limit).execute()).map(toAccountFreeze);
 }
 
+/** Freezes of one account itself, the newest first. */
+export async function listFreezesOf(db: Reader, userId: UserId, limit: number): Promise<readonly AccountFreeze[]> {
+  const query = db.selectFrom("account_freezes").select(COLUMNS).where("user_id", "=", userId);
+  return (await query.orderBy("id", "desc").limit(limit).execute()).map(toAccountFreeze);
+}
+
 export async function findOpenFreeze(db: Reader, id: AccountFreezeId): Promise<AccountFreeze | undefined> {
   const row = await db
     .selectFrom("account_freezes")

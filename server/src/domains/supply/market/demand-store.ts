@@ -23,3 +23,17 @@ export async function listRentedDevices(db: Reader): Promise<readonly RentedDevi
     count,
   }));
 }
+
+/** The number of live GPU grants on each of these machines that has one; a host's own job does not count. */
+export async function countGrantsOfEach(
+  db: Reader,
+  machineIds: readonly MachineId[],
+): Promise<ReadonlyMap<MachineId, number>> {
+  const { rows } = await sql<{ machine_id: MachineId; count: number }>`
+    select machine_id, count(*)::integer as count from leases
+    where released_at is null and machine_id = any(${[...machineIds]}::integer[])
+      and not (is_bid and price_nanos_per_device_hour = 0)
+    group by machine_id
+  `.execute(db);
+  return new Map(rows.map((row) => [row.machine_id, row.count]));
+}

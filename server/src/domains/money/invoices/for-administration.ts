@@ -1,0 +1,2 @@
+// Exports that only administration uses.
+export { searchDocuments } from "./documents/found-store.ts";
