@@ -5,6 +5,7 @@
  * has no cycles.
  */
 const DOMAINS = {
+  live: [],
   notifications: [],
   servers: [],
   unbuilt: [],

@@ -388,6 +388,187 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.live_device()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into live_changes (user_id, kind, object_id, change, facts)
+  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m)
+  from machines m where m.id = new.machine_id and m.deleted_at is null;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.live_endpoint()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into live_changes (user_id, kind, object_id, change, facts) values (
+    new.user_id, 'endpoint', new.id,
+    case when tg_op = 'INSERT' then 'created' when new.deleted_at is not null then 'deleted' else 'changed' end,
+    jsonb_build_object('name', new.name, 'state', new.state)
+  );
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.live_instance()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into live_changes (user_id, kind, object_id, change, facts) values (
+    new.user_id, 'instance', new.id,
+    case when tg_op = 'INSERT' then 'created' when new.ended_at is not null then 'deleted' else 'changed' end,
+    jsonb_build_object(
+      'label', new.label, 'machine_id', new.machine_id, 'phase', new.phase, 'desired', new.desired,
+      'observed', case when new.observed_generation = new.generation then new.observed_state end,
+      'message', case when new.observed_generation = new.generation then left(new.observed_status_msg, 200) end
+    )
+  );
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.live_machine()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into live_changes (user_id, kind, object_id, change, facts) values (
+    new.host_id, 'machine', new.id,
+    case when tg_op = 'INSERT' then 'created' when new.deleted_at is not null then 'deleted' else 'changed' end,
+    live_machine_facts(new)
+  );
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.live_machine_facts(m machines)
+ RETURNS jsonb
+ LANGUAGE sql
+AS $function$
+  select jsonb_build_object(
+    'is_connected', m.is_connected, 'is_listed', m.is_listed, 'verification', m.verification
+  )
+$function$;
+
+CREATE OR REPLACE FUNCTION public.live_machine_parts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into live_changes (user_id, kind, object_id, change, facts)
+  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m)
+  from machines m where m.id in (select machine_id from changed) and m.deleted_at is null
+  order by m.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.live_notification()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into live_changes (user_id, kind, object_id, change, facts) values (
+    new.user_id, 'notification', new.id, case when tg_op = 'INSERT' then 'created' else 'changed' end,
+    jsonb_build_object('type', new.kind, 'subject', left(new.subject, 200), 'is_read', new.read_at is not null)
+  );
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.live_queue()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into live_changes (user_id, kind, object_id, change, facts) values (
+    new.user_id, 'queue', new.id,
+    case when tg_op = 'INSERT' then 'created' else 'changed' end,
+    jsonb_build_object('status', new.status, 'instance_id', new.instance_id)
+  );
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.live_released_leases()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into live_changes (user_id, kind, object_id, change, facts)
+  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m)
+  from machines m
+  where m.deleted_at is null and m.id in (
+    select n.machine_id from now n join before b on b.id = n.id where b.released_at is distinct from n.released_at
+  )
+  order by m.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.live_volume()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into live_changes (user_id, kind, object_id, change, facts) values (
+    new.user_id, 'volume', new.id,
+    case when tg_op = 'INSERT' then 'created' when new.deleted_at is not null then 'deleted' else 'changed' end,
+    jsonb_build_object('name', new.name, 'machine_id', new.machine_id, 'is_deleting', new.deleting_at is not null)
+  );
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.live_volume_attachment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into live_changes (user_id, kind, object_id, change, facts)
+  select v.user_id, 'volume', v.id, 'changed',
+    jsonb_build_object('name', v.name, 'machine_id', v.machine_id, 'is_deleting', v.deleting_at is not null)
+  from volumes v where v.id = coalesce(new.volume_id, old.volume_id);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.live_worker()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  w endpoint_workers := case when tg_op = 'DELETE' then old else new end;
+begin
+  insert into live_changes (user_id, kind, object_id, change, facts)
+  select e.user_id, 'worker', w.instance_id,
+    case tg_op when 'INSERT' then 'created' when 'DELETE' then 'deleted' else 'changed' end,
+    jsonb_build_object(
+      'endpoint_id', w.endpoint_group_id, 'workergroup_id', w.worker_group_id, 'state', w.state,
+      'is_draining', w.draining_at is not null
+    )
+  from endpoint_groups e where e.id = w.endpoint_group_id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.live_worker_group()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into live_changes (user_id, kind, object_id, change, facts)
+  select e.user_id, 'endpoint', e.id, 'changed', jsonb_build_object('name', e.name, 'state', e.state)
+  from endpoint_groups e where e.id = new.endpoint_group_id and e.deleted_at is null;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.notify_api_keys_changed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -415,6 +596,32 @@ AS $function$
 begin
   perform pg_notify('api_keys_changed', 'user:' || old.team_id);
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.number_live_changes()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  last bigint;
+begin
+  if not exists (select 1 from live_changes where number is null) then
+    return;
+  end if;
+  select last_number into last from live_changes_clock for update skip locked;
+  if not found then
+    return;
+  end if;
+  with numbered as (
+    update live_changes c set number = w.number
+    from (
+      select seq, last + row_number() over (order by seq) as number from live_changes where number is null
+    ) w
+    where c.seq = w.seq and c.number is null
+    returning c.number
+  )
+  update live_changes_clock set last_number = coalesce((select max(number) from numbered), last);
 end
 $function$;
 
@@ -1696,6 +1903,31 @@ create table line_probes (
   constraint line_probes_up_mbps_check CHECK ((up_mbps >= (0)::double precision))
 );
 CREATE INDEX line_probes_measured ON public.line_probes USING btree (measured_from, at) WHERE (up_mbps IS NOT NULL);
+
+create table live_changes (
+  seq bigint generated always as identity,
+  number bigint,
+  user_id integer not null,
+  kind text not null,
+  object_id bigint not null,
+  change text not null,
+  facts jsonb not null,
+  written_at timestamp with time zone default clock_timestamp() not null,
+  constraint live_changes_change_check CHECK ((change = ANY (ARRAY['created'::text, 'changed'::text, 'deleted'::text]))),
+  constraint live_changes_kind_check CHECK ((kind = ANY (ARRAY['instance'::text, 'machine'::text, 'volume'::text, 'endpoint'::text, 'worker'::text, 'notification'::text, 'queue'::text])))
+);
+CREATE UNIQUE INDEX live_changes_number ON public.live_changes USING btree (number) WHERE (number IS NOT NULL);
+CREATE INDEX live_changes_of_user ON public.live_changes USING btree (user_id, number) WHERE (number IS NOT NULL);
+CREATE INDEX live_changes_waiting ON public.live_changes USING btree (seq) WHERE (number IS NULL);
+
+create table live_changes_clock (
+  is_only boolean default true not null,
+  last_number bigint default 0 not null,
+  floor_number bigint default 0 not null,
+  constraint live_changes_clock_pkey PRIMARY KEY (is_only),
+  constraint live_changes_clock_check CHECK (((floor_number >= 0) AND (floor_number <= last_number))),
+  constraint live_changes_clock_is_only_check CHECK (is_only)
+);
 
 create table machine_days (
   machine_id integer not null,
@@ -3031,12 +3263,22 @@ CREATE TRIGGER account_freezes_change BEFORE DELETE OR UPDATE ON public.account_
 CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('key');
 CREATE TRIGGER charge_lines_append_only BEFORE DELETE OR UPDATE ON public.charge_lines FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER charge_lines_no_truncate BEFORE TRUNCATE ON public.charge_lines FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.devices FOR EACH ROW WHEN ((((old.is_present IS DISTINCT FROM new.is_present) OR (old.is_healthy IS DISTINCT FROM new.is_healthy)) OR (old.health_reason IS DISTINCT FROM new.health_reason))) EXECUTE FUNCTION live_device();
+CREATE TRIGGER live_created AFTER INSERT ON public.devices REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION live_machine_parts();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.endpoint_groups FOR EACH ROW WHEN (((((((((((((old.name IS DISTINCT FROM new.name) OR (old.state IS DISTINCT FROM new.state)) OR (old.min_load IS DISTINCT FROM new.min_load)) OR (old.min_cold_load IS DISTINCT FROM new.min_cold_load)) OR (old.target_util IS DISTINCT FROM new.target_util)) OR (old.cold_mult IS DISTINCT FROM new.cold_mult)) OR (old.cold_workers IS DISTINCT FROM new.cold_workers)) OR (old.max_workers IS DISTINCT FROM new.max_workers)) OR (old.max_queue_time_s IS DISTINCT FROM new.max_queue_time_s)) OR (old.target_queue_time_s IS DISTINCT FROM new.target_queue_time_s)) OR (old.inactivity_timeout_s IS DISTINCT FROM new.inactivity_timeout_s)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION live_endpoint();
+CREATE TRIGGER live_created AFTER INSERT ON public.endpoint_groups FOR EACH ROW EXECUTE FUNCTION live_endpoint();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.endpoint_workers FOR EACH ROW WHEN ((((((((old.state IS DISTINCT FROM new.state) OR (old.worker_group_id IS DISTINCT FROM new.worker_group_id)) OR (old.generation IS DISTINCT FROM new.generation)) OR (old.ready_at IS DISTINCT FROM new.ready_at)) OR (old.draining_at IS DISTINCT FROM new.draining_at)) OR (old.failure IS DISTINCT FROM new.failure)) OR (old.removal_failure IS DISTINCT FROM new.removal_failure))) EXECUTE FUNCTION live_worker();
+CREATE TRIGGER live_created AFTER INSERT OR DELETE ON public.endpoint_workers FOR EACH ROW EXECUTE FUNCTION live_worker();
 CREATE TRIGGER fact_links_append_only BEFORE DELETE OR UPDATE ON public.fact_links FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER fact_links_no_truncate BEFORE TRUNCATE ON public.fact_links FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER facts_append_only BEFORE DELETE OR UPDATE ON public.facts FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER facts_no_truncate BEFORE TRUNCATE ON public.facts FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.instances FOR EACH ROW WHEN (((((((((((((((((old.label IS DISTINCT FROM new.label) OR (old.phase IS DISTINCT FROM new.phase)) OR (old.desired IS DISTINCT FROM new.desired)) OR (old.generation IS DISTINCT FROM new.generation)) OR (old.observed_generation IS DISTINCT FROM new.observed_generation)) OR (old.observed_state IS DISTINCT FROM new.observed_state)) OR (old.observed_status_msg IS DISTINCT FROM new.observed_status_msg)) OR (old.observed_ports IS DISTINCT FROM new.observed_ports)) OR (old.device_problem IS DISTINCT FROM new.device_problem)) OR (old.device_count IS DISTINCT FROM new.device_count)) OR (old.disk_bytes IS DISTINCT FROM new.disk_bytes)) OR (old.price_nanos_per_hour IS DISTINCT FROM new.price_nanos_per_hour)) OR (old.is_bid IS DISTINCT FROM new.is_bid)) OR (old.end_at IS DISTINCT FROM new.end_at)) OR (old.ended_at IS DISTINCT FROM new.ended_at)) OR (old.displaced_at IS DISTINCT FROM new.displaced_at))) EXECUTE FUNCTION live_instance();
+CREATE TRIGGER live_created AFTER INSERT ON public.instances FOR EACH ROW EXECUTE FUNCTION live_instance();
 CREATE TRIGGER invoice_documents_append_only BEFORE DELETE OR UPDATE ON public.invoice_documents FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER invoice_documents_no_truncate BEFORE TRUNCATE ON public.invoice_documents FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.leases REFERENCING OLD TABLE AS before NEW TABLE AS now FOR EACH STATEMENT EXECUTE FUNCTION live_released_leases();
+CREATE TRIGGER live_created AFTER INSERT ON public.leases REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION live_machine_parts();
 CREATE TRIGGER ledger_accounts_keep BEFORE DELETE ON public.ledger_accounts FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_cap_changes_append_only BEFORE DELETE OR UPDATE ON public.ledger_cap_changes FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_cap_changes_no_truncate BEFORE TRUNCATE ON public.ledger_cap_changes FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
@@ -3045,9 +3287,22 @@ CREATE TRIGGER ledger_holds_keep BEFORE DELETE ON public.ledger_holds FOR EACH R
 CREATE TRIGGER billing_audit_transfers AFTER INSERT ON public.ledger_transfers REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION billing_audit_transfers();
 CREATE TRIGGER ledger_transfers_append_only BEFORE DELETE OR UPDATE ON public.ledger_transfers FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_transfers_no_truncate BEFORE TRUNCATE ON public.ledger_transfers FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.machine_maintenances REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION live_machine_parts();
+CREATE TRIGGER live_created AFTER INSERT ON public.machine_maintenances REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION live_machine_parts();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.machines FOR EACH ROW WHEN (((((((((((((old.is_connected IS DISTINCT FROM new.is_connected) OR (old.is_listed IS DISTINCT FROM new.is_listed)) OR (old.verification IS DISTINCT FROM new.verification)) OR (old.price_device_nanos_per_hour IS DISTINCT FROM new.price_device_nanos_per_hour)) OR (old.price_min_bid_nanos_per_hour IS DISTINCT FROM new.price_min_bid_nanos_per_hour)) OR (old.price_disk_nanos_per_gb_month IS DISTINCT FROM new.price_disk_nanos_per_gb_month)) OR (old.price_inet_up_nanos_per_gb IS DISTINCT FROM new.price_inet_up_nanos_per_gb)) OR (old.price_inet_down_nanos_per_gb IS DISTINCT FROM new.price_inet_down_nanos_per_gb)) OR (old.min_chunk IS DISTINCT FROM new.min_chunk)) OR (old.offer_end_at IS DISTINCT FROM new.offer_end_at)) OR (old.rests_until_at IS DISTINCT FROM new.rests_until_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION live_machine();
+CREATE TRIGGER live_created AFTER INSERT ON public.machines FOR EACH ROW EXECUTE FUNCTION live_machine();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.notices FOR EACH ROW WHEN ((old.read_at IS DISTINCT FROM new.read_at)) EXECUTE FUNCTION live_notification();
+CREATE TRIGGER live_created AFTER INSERT ON public.notices FOR EACH ROW EXECUTE FUNCTION live_notification();
 CREATE TRIGGER payout_holds_change BEFORE DELETE OR UPDATE ON public.payout_holds FOR EACH ROW EXECUTE FUNCTION payout_holds_change();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.standing_requests FOR EACH ROW WHEN ((((((old.status IS DISTINCT FROM new.status) OR (old.reason IS DISTINCT FROM new.reason)) OR (old.instance_id IS DISTINCT FROM new.instance_id)) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.closed_at IS DISTINCT FROM new.closed_at))) EXECUTE FUNCTION live_queue();
+CREATE TRIGGER live_created AFTER INSERT ON public.standing_requests FOR EACH ROW EXECUTE FUNCTION live_queue();
 CREATE TRIGGER team_rights_changed AFTER DELETE OR UPDATE ON public.team_members FOR EACH ROW EXECUTE FUNCTION notify_team_rights_changed();
 CREATE TRIGGER team_rights_changed AFTER DELETE OR UPDATE ON public.team_roles FOR EACH ROW EXECUTE FUNCTION notify_team_rights_changed();
 CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE OF is_admin, deleted_at, freeze_id ON public.users FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('user');
 CREATE TRIGGER api_keys_changed_by_tfa AFTER UPDATE OF tfa_enabled_at ON public.users FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('user');
 CREATE TRIGGER member_changed AFTER UPDATE OF deleted_at, freeze_id ON public.users FOR EACH ROW EXECUTE FUNCTION notify_member_changed();
+CREATE TRIGGER live_changed AFTER INSERT OR DELETE ON public.volume_attachments FOR EACH ROW EXECUTE FUNCTION live_volume_attachment();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.volumes FOR EACH ROW WHEN ((((((((old.name IS DISTINCT FROM new.name) OR (old.size_bytes IS DISTINCT FROM new.size_bytes)) OR (old.price_nanos_per_gb_month IS DISTINCT FROM new.price_nanos_per_gb_month)) OR (old.end_at IS DISTINCT FROM new.end_at)) OR (old.problem IS DISTINCT FROM new.problem)) OR (old.deleting_at IS DISTINCT FROM new.deleting_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION live_volume();
+CREATE TRIGGER live_created AFTER INSERT ON public.volumes FOR EACH ROW EXECUTE FUNCTION live_volume();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.worker_groups FOR EACH ROW WHEN (((((((((((((old.template_hash IS DISTINCT FROM new.template_hash) OR (old.search_params IS DISTINCT FROM new.search_params)) OR (old.launch_args IS DISTINCT FROM new.launch_args)) OR (old.test_workers IS DISTINCT FROM new.test_workers)) OR (old.cold_workers IS DISTINCT FROM new.cold_workers)) OR (old.max_workers IS DISTINCT FROM new.max_workers)) OR (old.generation IS DISTINCT FROM new.generation)) OR (old.is_updating IS DISTINCT FROM new.is_updating)) OR (old.resumes_at IS DISTINCT FROM new.resumes_at)) OR (old.max_nanos_per_hour IS DISTINCT FROM new.max_nanos_per_hour)) OR (old.waits_for_price_since_at IS DISTINCT FROM new.waits_for_price_since_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION live_worker_group();
+CREATE TRIGGER live_created AFTER INSERT ON public.worker_groups FOR EACH ROW EXECUTE FUNCTION live_worker_group();

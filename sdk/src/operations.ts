@@ -6450,6 +6450,21 @@ export function endpointSimulate(client: Client, input: EndpointSimulateInput, o
   return client.request({ method: "POST", path: `/api/v0/endptjobs/${encodeURIComponent(input.id)}/simulate/`, body: input.body ?? {} }, options);
 }
 
+export type EventFollowInput = {
+  readonly query?: {
+    readonly kinds?: string;
+    readonly follow?: boolean;
+    readonly last_event_id?: string;
+  };
+};
+
+export type EventFollowAnswer = Uint8Array;
+
+/** Follow changes as they happen: `GET /api/v0/events/` */
+export function eventFollow(client: Client, input: EventFollowInput = {}, options?: CallOptions): Promise<EventFollowAnswer> {
+  return client.download({ method: "GET", path: "/api/v0/events/", query: input.query }, options);
+}
+
 export type OfferGpuNamesAnswer = OfferGpuNamesResponse;
 
 /** Names of GPUs on the market: `GET /api/v0/gpu_names/unique/` */

@@ -15,12 +15,16 @@ import { anInstance, makeWorld, type World } from "./world.ts";
 const FILES: Readonly<Record<string, string>> = {
   "GET /api/v0/admin/documents/export/": "text/csv",
   "GET /api/v0/charges/export/": "text/csv",
+  "GET /api/v0/events/": "text/event-stream",
   "GET /api/v0/invoices/export/": "text/csv",
   "GET /api/v0/billing/documents/{number}/page/": "text/html",
   "GET /api/v0/billing/documents/{number}/pdf/": "application/pdf",
   "GET /api/v0/invoice_documents/{number}/page/": "text/html",
   "GET /api/v0/invoice_documents/{number}/pdf/": "application/pdf",
 };
+
+/** An answer that does not end by itself. */
+const ENDLESS = "GET /api/v0/events/";
 
 /** A number and not a time, so that a busy machine sends as many, and a seed the same ones again. */
 const REQUESTS = Number(process.env["BERTH_FUZZ_REQUESTS"] ?? 8_000);
@@ -89,7 +93,7 @@ describe("random requests", () => {
   const send = async ({ operation, path, headers, payload }: AnyRequest, by: string) =>
     world.app.http.app.inject({
       method: operation.method as "GET",
-      url: path,
+      url: operation.name === ENDLESS ? `${path}${path.includes("?") ? "&" : "?"}follow=false` : path,
       remoteAddress: "192.0.2.9",
       headers: { authorization: `Bearer ${by}`, ...headers },
       ...(payload === undefined ? {} : { payload }),

@@ -1,4 +1,4 @@
-// The rows of notifications, of what is told by which channel, and of webhooks.
+// The rows of events, of notifications, of what is told by which channel, and of webhooks.
 import type { TestCaller } from "../support/fixtures.ts";
 import { at, onObject, onUser, plain, type Row } from "./row.ts";
 import type { World } from "./world.ts";
@@ -27,6 +27,8 @@ const onWebhook = (aim: (id: string | number) => string, body?: unknown): Row =>
 const preferences = (id: string | number) => `/api/v0/users/${id}/notification-prefs/`;
 
 export const notificationEndpoints = {
+  // The key needs what the kinds need that it asks for.
+  "GET /api/v0/events/": plain("user_read", "/api/v0/events/?follow=false&kinds=balance"),
   "GET /api/v0/notices/": plain("user_read", "/api/v0/notices/"),
   "PUT /api/v0/notices/": plain("user_write", "/api/v0/notices/", { up_to_id: 1_000_000 }),
   "GET /api/v0/notification-types/": plain("user_read", "/api/v0/notification-types/"),

@@ -3,11 +3,12 @@ import { createEncryption, type Encryption } from "../base/encryption.ts";
 import type { ChannelHandler } from "../db/listener.ts";
 import { createIdentities, createIpHistory } from "../domains/people/accounts/for-assembly.ts";
 import { JobRunner } from "../domains/people/schedules/index.ts";
+import { LiveHub } from "../domains/live/index.ts";
 import { UNNAMED_SELLER } from "../domains/money/invoices/index.ts";
 import { LEASE_MS } from "../domains/supply/hosts/index.ts";
 import { AgentGateway, proofMaker } from "../domains/supply/hosts/for-assembly.ts";
 import { instanceKeyMaker, ReportRecorder } from "../domains/rental/instances/for-assembly.ts";
-import { createTransferPoster } from "../domains/money/ledger/index.ts";
+import { balancesOf, createTransferPoster } from "../domains/money/ledger/index.ts";
 import { searchOffers, type OfferTable } from "../domains/supply/market/for-assembly.ts";
 import { DELIVER_LOOP } from "../domains/notifications/index.ts";
 import { createPaymentProvider, NO_PAYMENTS } from "../domains/money/payments/for-assembly.ts";
@@ -64,6 +65,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     authenticateCookie: (value, pause) => identities.authenticateCookie(value, pause),
     onAuthenticated: (identity, ipAddress) => ipHistory.record(identity, ipAddress),
   });
+  const hub = createHub(dependencies, { identities, offers });
   const proxy = createProxy(dependencies, gateway);
   const search = (query: Readonly<Record<string, unknown>>) =>
     searchOffers(offers.index, query, { now: clock.now(), rentedMachines: new Set() });
@@ -88,7 +90,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   });
 
   const means = { identities, ipHistory, offers, space, encryption, desk, poster, gateway, loops, routers, reports };
-  const parts = { ...dependencies, ...means, agreement, search, provider, notificationParts };
+  const parts = { ...dependencies, ...means, hub, agreement, search, provider, notificationParts };
   void http.app.register(async () => registerRoutes(http, parts));
 
   return {
@@ -113,6 +115,20 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
       await ipHistory.flush();
     },
   };
+}
+
+/** The hub of event streams, which hears of offers by itself. */
+function createHub(
+  { database, clock, log, random }: AppDependencies,
+  { identities, offers }: { readonly identities: ReturnType<typeof createIdentities>; readonly offers: OfferTable },
+): LiveHub {
+  const hub = new LiveHub({
+    ...{ database, clock, log, random, balancesOf },
+    authenticate: (presented) => identities.authenticate(presented),
+    offersOf: (machineId) => offers.index.offerIdsOf(machineId),
+  });
+  offers.follow((machineIds) => hub.noteOffers(machineIds));
+  return hub;
 }
 
 function createLoops(

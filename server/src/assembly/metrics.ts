@@ -9,10 +9,11 @@ type Sources = {
   readonly loops: LoopDriver;
   readonly gateway: { readonly connectedCount: number };
   readonly offers: { readonly size: number };
+  readonly hub: { readonly openCount: number };
 };
 
 /** Figures for Prometheus at `/metrics`, behind an administrator's key. */
-export function registerMetrics({ app, database }: HttpScope, { loops, gateway, offers }: Sources): void {
+export function registerMetrics({ app, database }: HttpScope, { loops, gateway, offers, hub }: Sources): void {
   const registry = new Registry();
   const registers = [registry];
   let isCollecting = false;
@@ -39,6 +40,14 @@ export function registerMetrics({ app, database }: HttpScope, { loops, gateway, 
       this.set(offers.size);
     },
   });
+  new Gauge({
+    name: "berth_event_streams",
+    help: "Open streams of events at this server",
+    registers,
+    collect() {
+      this.set(hub.openCount);
+    },
+  });
   registerGpuFigures(database, registers);
   registerFindings(database, registers);
   new Gauge({
@@ -53,6 +62,8 @@ export function registerMetrics({ app, database }: HttpScope, { loops, gateway, 
 
   app.addHook("onResponse", async (request, reply) => {
     const operation = request.routeOptions.config.access?.operation ?? "none";
+    // How long somebody listened is no time that an answer took.
+    if (operation === "api.event.follow") return;
     requests.observe({ operation, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
   });
   app.get(

@@ -29,6 +29,7 @@ import { marketRoutes, type OfferTable, type searchOffers } from "../domains/sup
 import { refreshOffers } from "../domains/supply/market/index.ts";
 import { accruedOf, lockSpendable, readBalance } from "../domains/money/charging/index.ts";
 import { depositAccrualOf, settleInstance } from "../domains/money/charging/for-assembly.ts";
+import { liveRoutes, type LiveHub } from "../domains/live/index.ts";
 import { notificationRoutes } from "../domains/notifications/index.ts";
 import { platformFeeOf, paymentRoutes, type PaymentProvider } from "../domains/money/payments/for-assembly.ts";
 import { administrationRoutes } from "../domains/administration/index.ts";
@@ -80,6 +81,7 @@ export type Parts = AppDependencies & {
   readonly poster: TransferPoster;
   readonly gateway: AgentGateway;
   readonly loops: LoopDriver;
+  readonly hub: LiveHub;
   readonly routers: Routers;
   readonly agreement: Agreement;
   readonly reports: WorkerReports;
@@ -131,12 +133,13 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   hostSideRoutes(http, parts);
   endpointSideRoutes(http, parts);
   notificationRoutes(http, parts.notificationParts.ports);
+  liveRoutes(http, { hub: parts.hub });
   auditRoutes(http, { log });
   administrationRoutes(http);
   scheduleRoutes(http, { encryption });
   unbuiltRoutes(http);
   registerHealth(http, { loops, freeBytes: parts.freeBytes ?? (async () => undefined) });
-  registerMetrics(http, { loops, gateway, offers });
+  registerMetrics(http, { loops, gateway, offers, hub: parts.hub });
   registerDocs(http);
 }
 

@@ -43,6 +43,14 @@ const INSTANCE_KEY_OPERATIONS: ReadonlySet<string> = new Set([
  */
 const WORKPLACE_OPERATIONS: ReadonlySet<string> = new Set(["api.deployment.download"]);
 
+/** Operations whose answer the handler narrows to what the key may see, so that no parameter has to name its instance. */
+const NARROWED_OPERATIONS: ReadonlySet<string> = new Set(["api.event.follow"]);
+
+/** Operations that the key inside a container may call without naming its instance. */
+function isOpenToInstances(operation: string): boolean {
+  return WORKPLACE_OPERATIONS.has(operation) || NARROWED_OPERATIONS.has(operation);
+}
+
 /** The parameters of one part of a request: its path, its query or its body. */
 export type Parameters = Readonly<Record<string, unknown>>;
 
@@ -57,7 +65,7 @@ export function refuseOperation(identity: Identity, access: RouteAccess): AppErr
   const permission = requiredOf(access);
   if (permission === "public") return undefined;
   if (identity.instanceId !== undefined) {
-    return INSTANCE_KEY_OPERATIONS.has(operation) || WORKPLACE_OPERATIONS.has(operation)
+    return INSTANCE_KEY_OPERATIONS.has(operation) || isOpenToInstances(operation)
       ? undefined
       : forbidden(`This key belongs to one instance and may not call ${operation}.`);
   }
@@ -93,7 +101,7 @@ export function refuseParameters(
   if (permission === "public") return undefined;
   const { instanceId, permissions } = identity;
   if (instanceId !== undefined) {
-    if (WORKPLACE_OPERATIONS.has(access.operation)) return undefined;
+    if (isOpenToInstances(access.operation)) return undefined;
     const ids = valuesOf("id", parts);
     const isOwn = ids.length > 0 && ids.every((id) => satisfies(id, "eq", instanceId));
     return isOwn ? undefined : forbidden("This key belongs to one instance and may not touch another.");

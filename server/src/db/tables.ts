@@ -929,6 +929,23 @@ export type LineProbesTable = {
   down_mbps: number | null;
 };
 
+export type LiveChangesTable = {
+  seq: GeneratedAlways<bigint>;
+  number: bigint | null;
+  user_id: UserId;
+  kind: "instance" | "machine" | "volume" | "endpoint" | "worker" | "notification" | "queue";
+  object_id: bigint;
+  change: "created" | "changed" | "deleted";
+  facts: ColumnType<unknown, string, string>;
+  written_at: Generated<Date>;
+};
+
+export type LiveChangesClockTable = {
+  is_only: Generated<boolean>;
+  last_number: Generated<bigint>;
+  floor_number: Generated<bigint>;
+};
+
 export type MachineDaysTable = {
   machine_id: MachineId;
   day: number;
@@ -1775,6 +1792,8 @@ export type Tables = {
   ledger_holds: LedgerHoldsTable;
   ledger_transfers: LedgerTransfersTable;
   line_probes: LineProbesTable;
+  live_changes: LiveChangesTable;
+  live_changes_clock: LiveChangesClockTable;
   machine_days: MachineDaysTable;
   machine_maintenances: MachineMaintenancesTable;
   machine_reports: MachineReportsTable;

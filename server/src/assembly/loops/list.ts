@@ -24,6 +24,7 @@ import { instanceLoops, rentals } from "../../domains/rental/instances/for-assem
 import { ledgerLoops } from "../../domains/money/ledger/index.ts";
 import { chargeDayLoop } from "../../domains/money/charging/for-assembly.ts";
 import { chargingLoops } from "../../domains/money/charging/index.ts";
+import { liveLoops } from "../../domains/live/index.ts";
 import { notificationLoops } from "../../domains/notifications/index.ts";
 import { paymentLoops, type PaymentProvider } from "../../domains/money/payments/for-assembly.ts";
 import { auditLoops } from "../../domains/money/audit/index.ts";
@@ -127,6 +128,7 @@ export function listLoops(
     matchLoop(matcher),
     ...queueLoops({ database, clock }),
     ...deliveryLoops,
+    ...liveLoops({ database, clock }),
     ...notificationLoops({ database, clock }),
     ...paymentLoops({ database, clock, log, provider, encryption }),
     ...auditLoops({ database, clock, log, connections, ...whatHostsSay(gateway) }),

@@ -17,6 +17,7 @@ export const TAGS = [
   { name: "Billing", description: "Credit, charges, invoices and card payments." },
   { name: "Caps", description: "Limits on spending in a day, a month or in all." },
   { name: "Deployments", description: "Code that the workers of an endpoint run." },
+  { name: "Events", description: "A stream of what changes." },
   { name: "Health", description: "Checks for load balancers and monitors." },
   { name: "Hosts", description: "How machines join, and how far each can be trusted." },
   { name: "Instances", description: "Containers that run on rented GPUs." },

@@ -140,6 +140,12 @@ const PARAMETERS: FieldWords = {
   ],
   state: ["Only payouts in this state", "pending"],
   type: ["Volumes to return; both kinds by default", "local_volume"],
+  kinds: ["Kinds of events, separated by commas; all that the key may see by default", "instance,balance"],
+  last_event_id: [
+    "Id of the last event that the client has seen, to resume behind it; the header `Last-Event-ID` comes first",
+    "7412",
+  ],
+  follow: ["False to end the answer after the events that were missed; true by default", false],
   unread: ["True for notifications that are not read only", true],
   user_id: ["Id of the account, or `me` or `current`; `me` by default", "me"],
   verified: VERIFIED,

@@ -27,6 +27,12 @@ export const PEOPLE_OPERATIONS: OperationWords = {
     description:
       "Returns the IP addresses from which an account was used, the latest first. 403 for the account of somebody else.",
   },
+  "api.event.follow": {
+    description:
+      "Streams changes that the key may see as server-sent events, until either side ends the connection. Each event has a JSON object with `id` and `change` (`created`, `changed`, `deleted`). `ready` says that everything missed was told, `reset` that it cannot be told and everything has to be read again. 429 `too_many_streams` beyond 100 streams of an account.",
+    response:
+      'id: 7412\nevent: volume\ndata: {"id": 7, "change": "created", "name": "weights", "machine_id": 3, "is_deleting": false}\n\n',
+  },
   "api.subaccount.list": { description: "Returns the subaccounts of the caller with their balances in dollars." },
   "api.subaccount.regenerate_keys": {
     description:

@@ -49,6 +49,17 @@ export class OfferIndex {
     return offer === undefined ? undefined : this.offers.numbers("bundle_id")[offer];
   }
 
+  /** The live offers of a machine. */
+  offerIdsOf(id: MachineId): readonly OfferId[] {
+    const ids: OfferId[] = [];
+    const machine = this.#slots.get(id);
+    let offer = machine === undefined ? NONE : (this.#firstOffer[machine] ?? NONE);
+    for (; offer !== NONE; offer = this.#nextOffer[offer] ?? NONE) {
+      ids.push(asId<OfferId>(this.offers.numbers("id")[offer] ?? 0));
+    }
+    return ids;
+  }
+
   /** Stores the present state of a machine and its offers; a machine without offers is removed. */
   replace(offered: OfferedMachine): void {
     const { id } = offered.machine;
