@@ -926,6 +926,23 @@ CREATE INDEX benchmarks_of_machine ON public.benchmarks USING btree (machine_id)
 CREATE UNIQUE INDEX benchmarks_one_of_instance ON public.benchmarks USING btree (instance_id, type) WHERE (instance_id IS NOT NULL);
 CREATE UNIQUE INDEX benchmarks_one_of_machine ON public.benchmarks USING btree (machine_id, type, measured_by) WHERE (instance_id IS NULL);
 
+create table bid_floor_watches (
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone not null,
+  constraint bid_floor_watches_pkey PRIMARY KEY (started_at),
+  constraint bid_floor_watches_check CHECK ((ended_at >= started_at))
+);
+
+create table bid_floors (
+  machine_id integer not null,
+  device_count integer not null,
+  at timestamp with time zone not null,
+  floor_nanos bigint,
+  constraint bid_floors_pkey PRIMARY KEY (machine_id, device_count, at),
+  constraint bid_floors_device_count_check CHECK ((device_count > 0))
+);
+CREATE INDEX bid_floors_by_time ON public.bid_floors USING btree (at);
+
 create table cap_arrears (
   id integer generated always as identity,
   user_id integer not null,
@@ -1392,6 +1409,7 @@ create table gpu_bucket_samples (
   available_p10_nanos bigint,
   available_p50_nanos bigint,
   available_p90_nanos bigint,
+  available_min_nanos bigint,
   constraint gpu_bucket_samples_pkey PRIMARY KEY (step_s, at, bucket, verified, hosting, gpu_name),
   constraint gpu_bucket_samples_available_count_check CHECK ((available_count >= (0)::double precision)),
   constraint gpu_bucket_samples_bucket_check CHECK ((bucket = ANY (ARRAY['1'::text, '2'::text, '4'::text, '8'::text, 'other'::text]))),
@@ -1430,6 +1448,7 @@ create table gpu_samples (
   available_p50_nanos bigint,
   available_p90_nanos bigint,
   unavailable_count double precision default 0 not null,
+  available_min_nanos bigint,
   constraint gpu_samples_pkey PRIMARY KEY (step_s, at, verified, hosting, gpu_name),
   constraint gpu_samples_available_count_check CHECK ((available_count >= (0)::double precision)),
   constraint gpu_samples_hosting_check CHECK ((hosting = ANY (ARRAY['secure_cloud'::text, 'community'::text, 'all'::text]))),
@@ -2085,6 +2104,16 @@ create table market_rules (
   constraint market_rules_min_slice_ms_check CHECK (((min_slice_ms >= 0) AND (min_slice_ms <= 86400000))),
   constraint market_rules_notice_ms_check CHECK (((notice_ms >= 0) AND (notice_ms <= 3600000)))
 );
+
+create table model_bid_floors (
+  gpu_name text not null,
+  device_count integer not null,
+  at timestamp with time zone not null,
+  floor_nanos bigint,
+  constraint model_bid_floors_pkey PRIMARY KEY (gpu_name, device_count, at),
+  constraint model_bid_floors_device_count_check CHECK ((device_count > 0))
+);
+CREATE INDEX model_bid_floors_by_time ON public.model_bid_floors USING btree (at);
 
 create table network_disk_mounts (
   network_disk_id integer not null,
@@ -3111,6 +3140,7 @@ alter table benchmarks add constraint benchmarks_instance_id_fkey FOREIGN KEY (i
 alter table benchmarks add constraint benchmarks_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table benchmarks add constraint benchmarks_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
 alter table benchmarks add constraint benchmarks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table bid_floors add constraint bid_floors_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table cap_arrears add constraint cap_arrears_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table credit_drops add constraint credit_drops_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table default_jobs add constraint default_jobs_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);

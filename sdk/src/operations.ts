@@ -666,6 +666,21 @@ export type BenchmarkSearchResponse = {
   readonly benchmarks: readonly Benchmark[];
 };
 
+export type BidFloorPoint = {
+  readonly at: number;
+  readonly lowest: number | null;
+  readonly highest: number | null;
+  readonly open_share: number;
+};
+
+export type BidOutcome = {
+  readonly price: number;
+  readonly running_share: number;
+  readonly running_hours: number;
+  readonly interruptions: number;
+  readonly cost: number;
+};
+
 export type BillingCardsResponse = {
   readonly success: true;
   readonly payment_methods: readonly Card[];
@@ -3038,6 +3053,36 @@ export type MaintenanceCancelResult = {
   readonly msg: string;
 };
 
+export type MarketBidHistoryResponse = {
+  readonly success: true;
+  readonly gpu_name: string;
+  readonly num_gpus: number;
+  readonly from: number;
+  readonly to: number;
+  readonly known_hours: number;
+  readonly lowest_now: number | null;
+  readonly at_price: BidOutcome | null;
+  readonly ladder: readonly BidOutcome[];
+  readonly points: readonly BidFloorPoint[];
+};
+
+export type MarketHistoryPoint = {
+  readonly at: number;
+  readonly lowest_ask: number | null;
+  readonly median_ask: number | null;
+  readonly offered_gpus: number;
+  readonly rented_gpus: number | null;
+  readonly free_gpus: number | null;
+};
+
+export type MarketHistoryResponse = {
+  readonly success: true;
+  readonly gpu_name: string;
+  readonly num_gpus: "all" | "1" | "2" | "4" | "8" | "other";
+  readonly step_s: number;
+  readonly points: readonly MarketHistoryPoint[];
+};
+
 export type MemberRole = {
   readonly success: true;
   readonly msg: string;
@@ -3369,6 +3414,19 @@ export type Offer = {
   readonly duration: number;
   readonly time_remaining: string;
   readonly time_remaining_isbid: string;
+};
+
+export type OfferBidHistoryResponse = {
+  readonly success: true;
+  readonly ask_id: number;
+  readonly num_gpus: number;
+  readonly from: number;
+  readonly to: number;
+  readonly known_hours: number;
+  readonly lowest_now: number | null;
+  readonly at_price: BidOutcome | null;
+  readonly ladder: readonly BidOutcome[];
+  readonly points: readonly BidFloorPoint[];
 };
 
 export type OfferGpuNamesResponse = {
@@ -5645,6 +5703,21 @@ export function instanceCreate(client: Client, input: InstanceCreateInput, optio
   return client.request({ method: "PUT", path: `/api/v0/asks/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
 }
 
+export type OfferBidHistoryInput = {
+  readonly id: number;
+  readonly query?: {
+    readonly hours?: number;
+    readonly price?: number;
+  };
+};
+
+export type OfferBidHistoryAnswer = OfferBidHistoryResponse;
+
+/** What a bid for an offer would have done in the past days: `GET /api/v0/asks/{id}/bid-history/` */
+export function offerBidHistory(client: Client, input: OfferBidHistoryInput, options?: CallOptions): Promise<OfferBidHistoryAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/asks/${encodeURIComponent(input.id)}/bid-history/`, query: input.query }, options);
+}
+
 export type AuditLogFiltersAnswer = AuditLogFilters;
 
 /** Show the values by which own audit log can be filtered: `GET /api/v0/audit_log_filters/` */
@@ -7214,6 +7287,38 @@ export type MachineVerificationAnswer = MachineVerification;
 /** Show whether an own machine is verified, and what is missing: `GET /api/v0/machines/{id}/verification/` */
 export function machineVerification(client: Client, input: MachineVerificationInput, options?: CallOptions): Promise<MachineVerificationAnswer> {
   return client.request({ method: "GET", path: `/api/v0/machines/${encodeURIComponent(input.id)}/verification/` }, options);
+}
+
+export type MarketBidHistoryInput = {
+  readonly query: {
+    readonly gpu_name: string;
+    readonly num_gpus?: number;
+    readonly hours?: number;
+    readonly price?: number;
+  };
+};
+
+export type MarketBidHistoryAnswer = MarketBidHistoryResponse;
+
+/** What a bid for any machine of a model would have done in the past days: `GET /api/v0/market/bid-history/` */
+export function marketBidHistory(client: Client, input: MarketBidHistoryInput, options?: CallOptions): Promise<MarketBidHistoryAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/market/bid-history/", query: input.query }, options);
+}
+
+export type MarketHistoryInput = {
+  readonly query: {
+    readonly gpu_name: string;
+    readonly num_gpus?: "all" | "1" | "2" | "4" | "8" | "other";
+    readonly verified?: "yes" | "no" | "all";
+    readonly days?: number;
+  };
+};
+
+export type MarketHistoryAnswer = MarketHistoryResponse;
+
+/** Prices and supply of one kind of GPU over time: `GET /api/v0/market/history/` */
+export function marketHistory(client: Client, input: MarketHistoryInput, options?: CallOptions): Promise<MarketHistoryAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/market/history/", query: input.query }, options);
 }
 
 export type MetricsGpuCurrentInput = {

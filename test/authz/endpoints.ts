@@ -249,6 +249,12 @@ export const endpoints = {
   "GET /api/v0/metrics/gpu/history/": asHost("/api/v0/metrics/gpu/history/"),
   "GET /api/v0/metrics/gpu/locations/": asHost("/api/v0/metrics/gpu/locations/"),
   "GET /api/v0/gpu_prices/": plain("public", "/api/v0/gpu_prices/"),
+  "GET /api/v0/market/bid-history/": plain("public", "/api/v0/market/bid-history/?gpu_name=RTX_4090"),
+  "GET /api/v0/asks/{id}/bid-history/": {
+    needs: "optional",
+    call: async (world) => at(`/api/v0/asks/${String((await anOfferRow(world))["id"])}/bid-history/`),
+  },
+  "GET /api/v0/market/history/": plain("public", "/api/v0/market/history/?gpu_name=RTX_4090"),
   "GET /api/v0/users/spend-rate/": plain("user_read", "/api/v0/users/spend-rate/"),
   ...instanceEndpoints,
   ...copyEndpoints,

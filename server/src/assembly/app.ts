@@ -82,7 +82,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const jobRunner = new JobRunner({ database, clock, log, encryption, sendAs: http.sendAs });
   const loops = createLoops(dependencies, {
     ...{ jobRunner, routers, autoscaler, provider, encryption, ipHistory },
-    ...{ gateway, proxy, matcher, deliveryLoops },
+    ...{ gateway, proxy, matcher, deliveryLoops, offers },
   });
   deliverer.whenFree(() => loops.wake(DELIVER_LOOP));
   offers.follow((machineIds) => {

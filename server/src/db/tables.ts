@@ -230,6 +230,18 @@ export type BenchmarksTable = {
   price_nanos_per_hour: bigint | null;
 };
 
+export type BidFloorWatchesTable = {
+  started_at: Date;
+  ended_at: Date;
+};
+
+export type BidFloorsTable = {
+  machine_id: MachineId;
+  device_count: number;
+  at: Date;
+  floor_nanos: bigint | null;
+};
+
 export type CapArrearsTable = {
   id: GeneratedAlways<number>;
   user_id: UserId;
@@ -562,6 +574,7 @@ export type GpuBucketSamplesTable = {
   available_p10_nanos: bigint | null;
   available_p50_nanos: bigint | null;
   available_p90_nanos: bigint | null;
+  available_min_nanos: bigint | null;
 };
 
 export type GpuSampleRunsTable = {
@@ -591,6 +604,7 @@ export type GpuSamplesTable = {
   available_p50_nanos: bigint | null;
   available_p90_nanos: bigint | null;
   unavailable_count: Generated<number>;
+  available_min_nanos: bigint | null;
 };
 
 export type HostFaultsTable = {
@@ -1048,6 +1062,13 @@ export type MarketRulesTable = {
   is_only: Generated<boolean>;
   notice_ms: Generated<number>;
   min_slice_ms: Generated<number>;
+};
+
+export type ModelBidFloorsTable = {
+  gpu_name: string;
+  device_count: number;
+  at: Date;
+  floor_nanos: bigint | null;
 };
 
 export type NetworkDiskMountsTable = {
@@ -1737,6 +1758,8 @@ export type Tables = {
   audit_seals: AuditSealsTable;
   audit_sums: AuditSumsTable;
   benchmarks: BenchmarksTable;
+  bid_floor_watches: BidFloorWatchesTable;
+  bid_floors: BidFloorsTable;
   cap_arrears: CapArrearsTable;
   certificate_authorities: CertificateAuthoritiesTable;
   charge_days: ChargeDaysTable;
@@ -1802,6 +1825,7 @@ export type Tables = {
   machine_traffic: MachineTrafficTable;
   machines: MachinesTable;
   market_rules: MarketRulesTable;
+  model_bid_floors: ModelBidFloorsTable;
   network_disk_mounts: NetworkDiskMountsTable;
   network_disks: NetworkDisksTable;
   network_volume_offers: NetworkVolumeOffersTable;

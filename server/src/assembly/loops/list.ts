@@ -19,6 +19,7 @@ import { runJobsLoop, scheduleLoops, type JobRunner } from "../../domains/people
 import { freezeLoops } from "../../domains/people/freezes/index.ts";
 import { hostLoops, type AgentGateway } from "../../domains/supply/hosts/for-assembly.ts";
 import type { OpenConnections } from "../../domains/supply/hosts/index.ts";
+import { bidFloorLoop, type OfferTable } from "../../domains/supply/market/for-assembly.ts";
 import { refreshOffers } from "../../domains/supply/market/index.ts";
 import { instanceLoops, rentals } from "../../domains/rental/instances/for-assembly.ts";
 import { ledgerLoops } from "../../domains/money/ledger/index.ts";
@@ -72,6 +73,7 @@ export function listLoops(
     gateway,
     proxy,
     matcher,
+    offers,
     routers,
     autoscaler,
     deliveryLoops,
@@ -86,6 +88,7 @@ export function listLoops(
     readonly connections: () => OpenConnections;
     readonly proxy: PortProxy;
     readonly matcher: Matcher;
+    readonly offers: OfferTable;
     readonly routers: Routers;
     readonly autoscaler: Autoscaler;
     readonly deliveryLoops: readonly Loop[];
@@ -123,6 +126,7 @@ export function listLoops(
     sharedAddressLoop({ database, clock, log }),
     payoutDoubtLoop({ database, clock }),
     ...statisticsLoops({ database, clock }),
+    bidFloorLoop({ database, clock, offers }),
     runJobsLoop(jobRunner),
     ...scheduleLoops({ database, clock }),
     matchLoop(matcher),

@@ -1,4 +1,5 @@
 // Exports that only assembly uses.
+export { bidFloorLoop } from "./bid-history/recorder.ts";
 export { OfferTable } from "./offer-table.ts";
 export { setMarketRules } from "./rules-store.ts";
 export { marketRoutes } from "./routes.ts";

@@ -5,6 +5,7 @@ import { readJson, shown } from "../../../base/filters/json-input.ts";
 import type { MachineId, UserId } from "../../../base/ids.ts";
 import type { HttpScope } from "../../../http/server.ts";
 import { listGpuNames, listGpuTypes } from "./search/rules/gpu-types.ts";
+import { bidHistoryRoutes } from "./bid-history/routes.ts";
 import type { OfferTable } from "./offer-table.ts";
 import {
   BidBody,
@@ -91,6 +92,7 @@ export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: Mar
   );
   gpuRoutes(scope, offers);
   bundleRoutes(scope, offers);
+  bidHistoryRoutes(scope);
 }
 
 /**

@@ -257,3 +257,61 @@ test("prices of GPUs now and a day ago are public", async (t) => {
   const figures = (price: number) => ({ available: 2, median: price, p10: price, p90: price });
   assert.deepEqual(gpus, [{ gpu_name: "RTX 4090", now: figures(0.5), day_ago: figures(0.3) }]);
 });
+
+test("a renter reads prices and supply of a kind by the hour, and no count that tells of single rentals", async (t) => {
+  const world = await testApp(t);
+  const renter = await world.caller();
+  const hosts = [await world.host({ gpus: 4 }), await world.host({ gpus: 4 }), await world.host({ gpus: 2 })];
+  for (const [index, price] of [0.3, 0.5, 0.7].entries()) {
+    const host = hosts[index];
+    if (host !== undefined) await setPrices(world, host, { price });
+  }
+  const [cheapest] = hosts;
+  assert.ok(cheapest);
+  const history = async (query: string) => {
+    const answer = await world.call({ url: `/api/v0/market/history/?${query}` });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  };
+  await world.runLoop("sample-market");
+  await rent(world, renter, cheapest, { size: 4, disk: 10 });
+  world.clock.jump(2 * 60 * MINUTES_MS);
+  await world.runLoop("sample-market");
+  await world.runLoop("keep-market-samples");
+  const { points, ...rest } = await history("gpu_name=RTX_4090&days=1");
+  assert.deepEqual(rest, { success: true, gpu_name: "RTX 4090", num_gpus: "all", step_s: 3600 });
+  assert.deepEqual(
+    points.map(({ at: _at, ...figures }: { readonly at: number }) => figures),
+    [
+      { lowest_ask: 0.3, median_ask: 0.5, offered_gpus: 10, rented_gpus: 0, free_gpus: 10 },
+      { lowest_ask: 0.5, median_ask: 0.5, offered_gpus: 10, rented_gpus: 4, free_gpus: 6 },
+    ],
+  );
+  assert.equal(points[1].at - points[0].at, 7200);
+  const four = await history("gpu_name=RTX 4090&num_gpus=4&days=1");
+  assert.deepEqual(
+    four.points.map((point: Record<string, unknown>) => [
+      point["offered_gpus"],
+      point["rented_gpus"],
+      point["free_gpus"],
+    ]),
+    [
+      [8, null, null],
+      [8, null, null],
+    ],
+  );
+  assert.deepEqual((await history("gpu_name=none")).points, []);
+  const days = await history("gpu_name=RTX_4090&days=30");
+  assert.deepEqual([days.step_s, days.points.length <= 2, days.points.at(-1).lowest_ask], [86_400, true, 0.3]);
+  for (const [query, field] of [
+    ["", "gpu_name"],
+    ["gpu_name=a&days=0", "days"],
+    ["gpu_name=a&days=401", "days"],
+    ["gpu_name=a&num_gpus=3", "num_gpus"],
+    ["gpu_name=a&verified=maybe", "verified"],
+  ] as const) {
+    const refused = await world.call({ url: `/api/v0/market/history/?${query}` });
+    assert.equal(refused.status, 400, refused.text);
+    assert.match(refused.text, new RegExp(field));
+  }
+});

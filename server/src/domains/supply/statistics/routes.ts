@@ -3,8 +3,17 @@ import { epochSeconds } from "../../../base/clock.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import type { Bucket } from "./rules/sample.ts";
 import type { Scope } from "./rules/span.ts";
-import { Current, CurrentQuery, GpuPrices, History, HistoryQuery, Locations } from "./schema.ts";
-import { createPlaces, needsMachine, showCurrent, showHistory, showPrices } from "./service.ts";
+import {
+  Current,
+  CurrentQuery,
+  GpuPrices,
+  History,
+  HistoryQuery,
+  Locations,
+  RentersHistory,
+  RentersHistoryQuery,
+} from "./schema.ts";
+import { createPlaces, needsMachine, showCurrent, showHistory, showPrices, showRentersHistory } from "./service.ts";
 
 const TAGS = ["Market metrics"];
 const NEEDS_MACHINE = { success: true as const, needs_machine: true };
@@ -12,6 +21,7 @@ const NEEDS_MACHINE = { success: true as const, needs_machine: true };
 /** Routes of market metrics: supply, prices and locations of GPUs. */
 export function statisticsRoutes(scope: HttpScope): void {
   metricsRoutes(scope);
+  rentersRoutes(scope);
   const { app, database, clock } = scope;
   const listPlaces = createPlaces(clock);
   app.get(
@@ -34,6 +44,29 @@ export function statisticsRoutes(scope: HttpScope): void {
     async () => {
       const { sampledAt, gpus } = await showPrices(database.kysely, clock.now());
       return { success: true as const, sampled_at: sampledAt === undefined ? null : epochSeconds(sampledAt), gpus };
+    },
+  );
+}
+
+function rentersRoutes({ app, database, clock }: HttpScope): void {
+  app.get(
+    "/api/v0/market/history/",
+    {
+      config: { access: { operation: "api.market.history", permission: "public" } },
+      schema: {
+        tags: TAGS,
+        summary: "Prices and supply of one kind of GPU over time",
+        querystring: RentersHistoryQuery,
+        response: { 200: RentersHistory },
+      },
+    },
+    async ({ query }) => {
+      const { gpu_name: name, days = 7 } = query;
+      const { verified, bucket } = readScope(query);
+      const gpuName = name.replaceAll("_", " ").trim();
+      const asked = { gpuName, bucket, verified, days };
+      const { stepSeconds, points } = await showRentersHistory(database.kysely, clock.now(), asked);
+      return { success: true as const, gpu_name: gpuName, num_gpus: bucket, step_s: stepSeconds, points };
     },
   );
 }

@@ -3,6 +3,8 @@ import { model } from "../../../http/model.ts";
 import { BUCKETS } from "./rules/sample.ts";
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const OrNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string, example: number) =>
+  Type.Union([schema, Type.Null()], { description, examples: [example] });
 const Dollars = Nullable(Type.Number());
 const PerDollar = Nullable(Type.Number());
 
@@ -115,6 +117,40 @@ const GpuHistory = model("GpuHistory", {
 });
 
 export const History = Type.Object({ ...needsMachine, gpus: Type.Optional(Type.Record(Type.String(), GpuHistory)) });
+
+export const RentersHistoryQuery = Type.Object(
+  {
+    gpu_name: Type.String({ minLength: 1, maxLength: 256 }),
+    num_gpus: Scope.num_gpus,
+    verified: Scope.verified,
+    days: Type.Optional(Type.Integer({ minimum: 1, maximum: 400 })),
+  },
+  { additionalProperties: true },
+);
+
+const RentersPoint = model("MarketHistoryPoint", {
+  at: Type.Number({ description: "Start of the hour or day, in seconds since 1970" }),
+  lowest_ask: OrNull(Type.Number(), "Lowest price asked for a free GPU, in dollars an hour; null without one", 0.31),
+  median_ask: OrNull(Type.Number(), "Median price asked for the free GPUs, in dollars an hour", 0.42),
+  offered_gpus: Type.Integer({ description: "GPUs that were rented or free, as a mean of the hour or day" }),
+  rented_gpus: OrNull(
+    Type.Integer(),
+    "GPUs that were rented; null where so few are offered that it would tell of single rentals",
+    24,
+  ),
+  free_gpus: OrNull(Type.Integer(), "GPUs that were free; null where `rented_gpus` is", 16),
+});
+
+export const RentersHistory = Type.Object({
+  success: Type.Literal(true),
+  gpu_name: Type.String(),
+  num_gpus: Type.Union(
+    BUCKETS.map((bucket) => Type.Literal(bucket)),
+    { description: "Size of the machines that are counted", examples: ["all"] },
+  ),
+  step_s: Type.Integer({ description: "3,600 for points of an hour, 86,400 for points of a day" }),
+  points: Type.Array(RentersPoint, { description: "Points by time; hours or days without a census have none" }),
+});
 
 const Place = model("GpuLocation", {
   latitude: Nullable(Type.Number()),

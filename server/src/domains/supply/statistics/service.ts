@@ -30,7 +30,7 @@ import {
   listUsage,
   rollUp,
 } from "./store.ts";
-import { gpuNow, historyOf, priceNow } from "./views.ts";
+import { gpuNow, historyOf, priceNow, rentersHistoryOf } from "./views.ts";
 
 const DAY_MS = 86_400_000;
 /** How long single censuses, hours and days are kept. */
@@ -38,6 +38,8 @@ const KEPT_DAYS = { censuses: 35, hours: 400, days: 3_660 };
 const SPANS_PER_RUN = 50;
 /** Days of `usage_30d`. */
 const USAGE_DAYS = 30;
+/** Longer histories for renters are by the day. */
+const HOURLY_DAYS_MAX = 14;
 const NAMES_MAX = 100;
 const NAMES_DEFAULT = ["RTX 5090", "RTX 4090", "RTX 3090"];
 
@@ -130,6 +132,29 @@ export async function showHistory(db: Reader, now: Date, asked: HistoryAsked) {
   const query = { stretches, start: range.start, stepSeconds: range.stepSeconds, names, hosting, bucket };
   const [places, rows] = [await listPlaces(db, query), await listHistory(db, query)];
   return historyOf(rows, { names, places, range, verified, bucket });
+}
+
+export type RentersHistoryAsked = Pick<Scope, "verified" | "bucket"> & {
+  readonly gpuName: string;
+  readonly days: number;
+};
+
+/** Prices and supply of one kind of GPU for renters, by the hour or by the day: a public answer. */
+export async function showRentersHistory(db: Reader, now: Date, asked: RentersHistoryAsked) {
+  const stepSeconds = asked.days > HOURLY_DAYS_MAX ? DAY_SECONDS : HOUR_SECONDS;
+  const end = new Date(now.getTime() + CENSUS_SECONDS * 1000);
+  const { at: start } = spanOf(new Date(now.getTime() - asked.days * DAY_MS), stepSeconds);
+  const stretches = await stretchesBetween(db, start, end, stepSeconds);
+  const query = {
+    stretches,
+    start,
+    stepSeconds,
+    names: [asked.gpuName],
+    hosting: "all",
+    bucket: asked.bucket,
+  } as const;
+  const rows = (await listHistory(db, query)).filter(({ verified }) => verified === asked.verified);
+  return { stepSeconds, points: rentersHistoryOf(rows, { start, stepSeconds, bucket: asked.bucket }) };
 }
 
 /** Present prices and counts of GPUs, and those of a day ago: a public answer. */

@@ -37,6 +37,7 @@ export async function insertSamples(tx: Tx, { stepSeconds, at }: Span, samples: 
     available_p10_nanos: sample.availablePrices.p10 ?? null,
     available_p50_nanos: sample.availablePrices.p50 ?? null,
     available_p90_nanos: sample.availablePrices.p90 ?? null,
+    available_min_nanos: sample.lowestAvailablePrice ?? null,
   });
   const ofAll = samples.filter(({ bucket }) => bucket === "all");
   await insertRows(tx, "gpu_samples", ofAll.map(rowOf));
@@ -87,7 +88,7 @@ const PRICES = [
 
 /**
  * Computes the samples of a long span from the short ones within it: means, in which a census without a GPU counts as
- * zero. The caller has claimed the span.
+ * zero, and the minimum of the lowest prices. The caller has claimed the span.
  */
 export async function rollUp(tx: Tx, { stepSeconds, at }: Span, fromSeconds: number): Promise<void> {
   const within = sql`step_s = ${fromSeconds} and at >= ${at}::timestamptz
@@ -101,9 +102,10 @@ export async function rollUp(tx: Tx, { stepSeconds, at }: Span, fromSeconds: num
     await sql`
     insert into ${sql.table(table)}
       (step_s, at, ${key}, rented_count, available_count, unavailable_count, dlperf, tflops,
-       ${sql.join(PRICES.map((name) => sql.ref(name)))})
+       ${sql.join(PRICES.map((name) => sql.ref(name)))}, available_min_nanos)
     select ${stepSeconds}::integer, ${at}::timestamptz, ${key},
-      sum(rented_count) / censuses.count, sum(available_count) / censuses.count, sum(unavailable_count) / censuses.count, avg(dlperf), avg(tflops), ${means}
+      sum(rented_count) / censuses.count, sum(available_count) / censuses.count, sum(unavailable_count) / censuses.count, avg(dlperf), avg(tflops), ${means},
+      min(available_min_nanos)
     from ${sql.table(table)} cross join (select count(*) as count from gpu_sample_runs where ${within}) as censuses
     where ${within}
     group by ${key}, censuses.count
@@ -246,6 +248,8 @@ export type HistoryRow = {
   readonly availableP10: bigint | null;
   readonly availableP50: bigint | null;
   readonly availableP90: bigint | null;
+  /** Null also for samples that were stored without it. */
+  readonly availableMin: bigint | null;
 };
 
 type HistoryQuery = {
@@ -270,7 +274,8 @@ export async function listHistory(
       sum(unavailable_count * step_s) / step.seconds as "unavailableCount", avg(dlperf) as dlperf, avg(tflops) as tflops,
       avg(rented_p10_nanos)::bigint as "rentedP10", avg(rented_p50_nanos)::bigint as "rentedP50",
       avg(rented_p90_nanos)::bigint as "rentedP90", avg(available_p10_nanos)::bigint as "availableP10",
-      avg(available_p50_nanos)::bigint as "availableP50", avg(available_p90_nanos)::bigint as "availableP90"
+      avg(available_p50_nanos)::bigint as "availableP50", avg(available_p90_nanos)::bigint as "availableP90",
+      min(available_min_nanos) as "availableMin"
     from span join step using (place) join ${samplesOf(bucket)} using (step_s, at)
     where hosting = ${hosting} and gpu_name = any(${names}::text[])
     group by gpu_name, verified, place, step.seconds

@@ -164,6 +164,30 @@ function statsOf(last: HistoryRow | undefined) {
   };
 }
 
+/** With fewer GPUs, or machines of one size, a count of rented ones would tell of single renters. */
+const COUNTED_GPUS_MIN = 8;
+const COUNTED_MACHINES_MIN = 4;
+
+type RentersFrame = { readonly start: Date; readonly stepSeconds: number; readonly bucket: Bucket };
+
+/** Prices and supply of one kind of GPU at each step that has a census of it. Rented and free GPUs are null for few GPUs. */
+export function rentersHistoryOf(rows: readonly HistoryRow[], { start, stepSeconds, bucket }: RentersFrame) {
+  const size = sizeOf(bucket);
+  const countedMin = size === 1 && bucket !== "1" ? COUNTED_GPUS_MIN : COUNTED_MACHINES_MIN * size;
+  return rows.map((row) => {
+    const offered = row.rentedCount + row.availableCount;
+    const isCounted = offered >= countedMin;
+    return {
+      at: epochSeconds(start) + row.place * stepSeconds,
+      lowest_ask: dollars(row.availableMin ?? row.availableP10),
+      median_ask: dollars(row.availableP50),
+      offered_gpus: Math.round(offered),
+      rented_gpus: isCounted ? Math.round(row.rentedCount) : null,
+      free_gpus: isCounted ? Math.round(row.availableCount) : null,
+    };
+  });
+}
+
 /** Rentable GPUs of each kind, and their prices. */
 export function priceNow(samples: readonly StoredSample[], earlier: readonly StoredSample[]) {
   const all = (given: readonly StoredSample[]) => given.filter(({ verified }) => verified === "all");

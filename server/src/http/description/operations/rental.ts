@@ -31,6 +31,10 @@ export const RENTAL_OPERATIONS: OperationWords = {
     description:
       "Searches the offers by `q` as `GET /api/v0/bundles/` does, with a key. 400 `invalid_request` for a text that cannot be read.",
   },
+  "api.offer.bid_history": {
+    description:
+      "Returns what a bid for this offer would have done on its machine: for a ladder of prices the part of the time in which it would have run, its interruptions and its cost. Prices are in dollars an hour for all GPUs of the offer. 404 `no_such_ask`, 400 `invalid_args` for a parameter that cannot be read.",
+  },
   "api.offer.suggest_bid": {
     description:
       "Returns the lowest bid that runs now on an offer of the bundle, in dollars an hour for the whole offer, as a bare number. 404 `no_such_ask` when no offer of the bundle lasts that long.",

@@ -144,6 +144,14 @@ export const SUPPLY_OPERATIONS: OperationWords = {
     description:
       "Returns GPUs by city and country, counted again every hour. 403 `not_a_host` for accounts that host nothing.",
   },
+  "api.market.history": {
+    description:
+      "Returns the lowest and the median price that was asked for free GPUs of one model, in dollars per GPU and hour, and how many were offered, rented and free: by the hour for up to 14 days, else by the day. Hours without a census have no point. It needs no key. 400 `invalid_args` for a parameter that cannot be read.",
+  },
+  "api.market.bid_history": {
+    description:
+      "Returns what a bid for any machine of one model would have done: for a ladder of prices the part of the time in which it would have run, its interruptions and its cost, as if it moved to the cheapest machine at once. Prices are in dollars an hour for all GPUs. It needs no key. 400 `invalid_args` for a parameter that cannot be read.",
+  },
   "api.metrics.gpu_prices": {
     description:
       "Returns the prices that are asked for each model of GPU now and a day ago, in dollars per GPU and hour. It needs no key.",

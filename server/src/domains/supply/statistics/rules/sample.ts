@@ -25,6 +25,8 @@ export type Sample = {
   readonly prices: Percentiles;
   readonly rentedPrices: Percentiles;
   readonly availablePrices: Percentiles;
+  /** The lowest price asked for an available GPU, in nano-dollars an hour; undefined without one. */
+  readonly lowestAvailablePrice: bigint | undefined;
 };
 
 /** In nano-dollars per GPU and hour; undefined without a GPU. */
@@ -137,6 +139,7 @@ function figuresOf(members: readonly Counted[]) {
     prices: percentilesOf([...rented, ...available]),
     rentedPrices: percentilesOf(rented),
     availablePrices: percentilesOf(available),
+    lowestAvailablePrice: quantilesOf(available.map(({ price, count }) => ({ value: price, count })))(0),
   };
 }
 
