@@ -3,6 +3,7 @@ import { adminRoutes } from "./admin/routes.ts";
 import { emailRoutes } from "./emails/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import type { AccountPorts } from "./route-ports.ts";
+import { savedSearchRoutes } from "./saved-searches/routes.ts";
 import { secretRoutes } from "./secrets/routes.ts";
 import { sshKeyRoutes } from "./ssh-keys/routes.ts";
 import { auditLogRoutes } from "./audit-log/audit-log-routes.ts";
@@ -18,5 +19,6 @@ export function accountRoutes(scope: HttpScope, ports: AccountPorts): void {
   keyRoutes(scope, ports);
   sshKeyRoutes(scope);
   secretRoutes(scope, ports);
+  savedSearchRoutes(scope);
   adminRoutes(scope, ports);
 }
