@@ -2609,6 +2609,20 @@ create table route_signing_keys (
   constraint route_signing_keys_id_check CHECK (id)
 );
 
+create table saved_searches (
+  id integer generated always as identity,
+  user_id integer not null,
+  member_id integer default 0 not null,
+  name text not null,
+  query text not null,
+  columns text[] default '{}'::text[] not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint saved_searches_pkey PRIMARY KEY (id),
+  constraint saved_searches_user_id_member_id_name_key UNIQUE (user_id, member_id, name),
+  constraint saved_searches_name_check CHECK ((name <> ''::text))
+);
+
 create table scheduled_jobs (
   id integer generated always as identity,
   user_id integer not null,
@@ -3230,6 +3244,7 @@ alter table pending_price_increases add constraint pending_price_increases_insta
 alter table price_changes add constraint price_changes_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table proxied_traffic add constraint proxied_traffic_instance_id_generation_fkey FOREIGN KEY (instance_id, generation) REFERENCES instance_runs(instance_id, generation) ON DELETE CASCADE;
 alter table proxy_ports add constraint proxy_ports_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
+alter table saved_searches add constraint saved_searches_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table scheduled_jobs add constraint scheduled_jobs_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id);
 alter table scheduled_jobs add constraint scheduled_jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table scheduled_runs add constraint scheduled_runs_job_id_fkey FOREIGN KEY (job_id) REFERENCES scheduled_jobs(id) ON DELETE CASCADE;

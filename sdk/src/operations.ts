@@ -3484,6 +3484,24 @@ export type Offers = {
   readonly offers: readonly Offer[];
 };
 
+export type OutlookOffer = {
+  readonly ask_id: number;
+  readonly machine_id: number;
+  readonly gpu_name: string;
+  readonly num_gpus: number;
+  readonly dph_total: number;
+  readonly disk_space: number;
+  readonly geolocation: string | null;
+};
+
+export type OutlookRefusal = {
+  readonly field: string;
+  readonly wanted: Readonly<Record<string, unknown>>;
+  readonly offers: number;
+  readonly alone: number;
+  readonly msg: string;
+};
+
 export type Overlay = {
   readonly overlay_id: number;
   readonly name: string;
@@ -3746,6 +3764,31 @@ export type RouteRequestResponse = {
   readonly ticket?: string;
   readonly status?: string;
   readonly __request_id: string;
+};
+
+export type SavedSearch = {
+  readonly id: number;
+  readonly name: string;
+  readonly query: string;
+  readonly columns: readonly string[];
+  readonly created_at: number;
+  readonly updated_at: number;
+};
+
+export type SavedSearchListResponse = {
+  readonly success: true;
+  readonly saved_searches: readonly SavedSearch[];
+};
+
+export type SavedSearchSaveRequest = {
+  readonly name: string;
+  readonly query: string;
+  readonly columns?: readonly string[];
+};
+
+export type SavedSearchSaveResponse = {
+  readonly success: true;
+  readonly saved_search: SavedSearch;
 };
 
 export type ScheduleCreateRequest = {
@@ -4422,6 +4465,12 @@ export type TemplateAddRequest = {
   readonly [key: string]: unknown;
 };
 
+export type TemplateChange = {
+  readonly field: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+};
+
 export type TemplateCheckLoginRequest = {
   readonly server?: string;
   readonly username?: string;
@@ -4486,6 +4535,7 @@ export type TemplateDockerTagsResponse = {
 
 export type TemplateEditRequest = {
   readonly hash_id: string;
+  readonly restore_hash_id?: string;
   readonly name?: string;
   readonly image?: string;
   readonly tag?: string;
@@ -4546,6 +4596,18 @@ export type TemplateLibraryResponse = {
   readonly templates: readonly Template[];
 };
 
+export type TemplateOutlookResponse = {
+  readonly success: true;
+  readonly template_id: number;
+  readonly hash_id: string;
+  readonly disk: number;
+  readonly would_start: boolean;
+  readonly offers: number;
+  readonly matching: number;
+  readonly cheapest: readonly OutlookOffer[];
+  readonly refused: readonly OutlookRefusal[];
+};
+
 export type TemplatePageResponse = {
   readonly success: boolean;
   readonly msg?: string;
@@ -4589,6 +4651,21 @@ export type TemplateStoreRequest = {
 export type TemplateStoreResponse = {
   readonly success: true;
   readonly templates: readonly Template[];
+};
+
+export type TemplateVersion = {
+  readonly hash_id: string;
+  readonly made_at: number;
+  readonly is_current: boolean;
+  readonly is_readable: boolean;
+  readonly changes: readonly TemplateChange[];
+};
+
+export type TemplateVersionsResponse = {
+  readonly success: true;
+  readonly template_id: number;
+  readonly versions: readonly TemplateVersion[];
+  readonly next_token: string | null;
 };
 
 export type TfaAuthorization = {
@@ -7981,6 +8058,38 @@ export function templateRecent(client: Client, input: TemplateRecentInput = {}, 
   return client.request({ method: "GET", path: "/api/v0/template/recent/", query: input.query }, options);
 }
 
+export type TemplateOutlookInput = {
+  readonly id: string;
+  readonly query?: {
+    readonly type?: "ondemand" | "bid";
+    readonly num_gpus?: number;
+    readonly gpu_name?: string;
+    readonly disk?: number;
+  };
+};
+
+export type TemplateOutlookAnswer = TemplateOutlookResponse;
+
+/** Say whether a template would start now, where and at what price: `GET /api/v0/template/{id}/outlook/` */
+export function templateOutlook(client: Client, input: TemplateOutlookInput, options?: CallOptions): Promise<TemplateOutlookAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/template/${encodeURIComponent(input.id)}/outlook/`, query: input.query }, options);
+}
+
+export type TemplateVersionsInput = {
+  readonly id: string;
+  readonly query?: {
+    readonly limit?: number;
+    readonly after_token?: string;
+  };
+};
+
+export type TemplateVersionsAnswer = TemplateVersionsResponse;
+
+/** Show the versions of a template and what changed between them: `GET /api/v0/template/{id}/versions/` */
+export function templateVersions(client: Client, input: TemplateVersionsInput, options?: CallOptions): Promise<TemplateVersionsAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/template/${encodeURIComponent(input.id)}/versions/`, query: input.query }, options);
+}
+
 export type TfaDeleteInput = {
   readonly body?: TfaDeleteRequest;
 };
@@ -8227,6 +8336,35 @@ export type UserRequestEmailProofAnswer = Message;
 /** Mail a token to own e-mail address, to prove it: `POST /api/v0/users/me/email/proof/` */
 export function userRequestEmailProof(client: Client, options?: CallOptions): Promise<UserRequestEmailProofAnswer> {
   return client.request({ method: "POST", path: "/api/v0/users/me/email/proof/" }, options);
+}
+
+export type SavedSearchListAnswer = SavedSearchListResponse;
+
+/** Show own saved searches: `GET /api/v0/users/saved-searches/` */
+export function savedSearchList(client: Client, options?: CallOptions): Promise<SavedSearchListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/users/saved-searches/" }, options);
+}
+
+export type SavedSearchSaveInput = {
+  readonly body: SavedSearchSaveRequest;
+};
+
+export type SavedSearchSaveAnswer = SavedSearchSaveResponse;
+
+/** Save a search for offers: `POST /api/v0/users/saved-searches/` */
+export function savedSearchSave(client: Client, input: SavedSearchSaveInput, options?: CallOptions): Promise<SavedSearchSaveAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/users/saved-searches/", body: input.body ?? {} }, options);
+}
+
+export type SavedSearchDeleteInput = {
+  readonly id: string;
+};
+
+export type SavedSearchDeleteAnswer = Success;
+
+/** Delete a saved search: `DELETE /api/v0/users/saved-searches/{id}/` */
+export function savedSearchDelete(client: Client, input: SavedSearchDeleteInput, options?: CallOptions): Promise<SavedSearchDeleteAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/users/saved-searches/${encodeURIComponent(input.id)}/` }, options);
 }
 
 export type UserSpendRateAnswer = UserSpendRateResponse;

@@ -52,6 +52,7 @@ export const WITHOUT_INPUT: ReadonlySet<string> = new Set([
   "GET /api/v0/notification-types/",
   "GET /api/v0/overlay/",
   "GET /api/v0/secrets/",
+  "GET /api/v0/users/saved-searches/",
   "GET /api/v0/ssh/",
   "GET /api/v0/standing_requests/",
   "GET /api/v0/subaccounts/",

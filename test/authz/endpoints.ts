@@ -71,6 +71,11 @@ async function aJoinedCredential(world: World, user: TestCaller): Promise<number
   return Number((tokens as readonly { readonly credential_id: number }[])[0]?.credential_id);
 }
 
+async function aSavedSearchId(world: World, user: TestCaller): Promise<number> {
+  const saved = await world.done("POST", at("/api/v0/users/saved-searches/", { name: randomUUID(), query: "" }), user);
+  return (saved["saved_search"] as { readonly id: number }).id;
+}
+
 /** A variable of the user alone, under a name that is always the same: there is a limit. */
 async function aSecret(world: World, user: TestCaller): Promise<string> {
   const key = `OF_${user.id}`;
@@ -156,6 +161,11 @@ export const endpoints = {
   ),
   "DELETE /api/v0/ssh/{id}/": onObject("user_write", "id", anSshKeyId, (id) => at(`/api/v0/ssh/${id}/`)),
 
+  "GET /api/v0/users/saved-searches/": plain("user_read", "/api/v0/users/saved-searches/"),
+  "POST /api/v0/users/saved-searches/": plain("user_write", "/api/v0/users/saved-searches/", { name: "a", query: "" }),
+  "DELETE /api/v0/users/saved-searches/{id}/": onObject("user_write", "id", aSavedSearchId, (id) =>
+    at(`/api/v0/users/saved-searches/${id}/`),
+  ),
   "GET /api/v0/secrets/": plain("user_read", "/api/v0/secrets/"),
   "POST /api/v0/secrets/": {
     needs: "user_write",

@@ -52,6 +52,20 @@ export const templateEndpoints = {
       return at("/api/v0/template/");
     },
   },
+  "GET /api/v0/template/{id}/versions/": {
+    needs: "user_read",
+    call: async (world) => at(`/api/v0/template/${(await aTemplate(world, world.owner)).id}/versions/`),
+    aims: async (world) => ({
+      id: (await aimAtTemplate(world, (id) => at(`/api/v0/template/${id}/versions/`))).template_id,
+    }),
+  },
+  "GET /api/v0/template/{id}/outlook/": {
+    needs: "user_read",
+    call: async (world) => at(`/api/v0/template/${(await aTemplate(world, world.owner)).id}/outlook/`),
+    aims: async (world) => ({
+      id: (await aimAtTemplate(world, (id) => at(`/api/v0/template/${id}/outlook/`))).template_id,
+    }),
+  },
   "GET /api/v0/template/params/": plain("user_read", "/api/v0/template/params/"),
   "POST /api/v0/template/": {
     needs: "user_write",

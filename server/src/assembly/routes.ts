@@ -25,7 +25,12 @@ import {
 } from "../domains/rental/instances/for-assembly.ts";
 import { listMachineIdsOf, type OrderDesk } from "../domains/rental/instances/index.ts";
 import { balanceOf, type TransferPoster } from "../domains/money/ledger/index.ts";
-import { marketRoutes, type OfferTable, type searchOffers } from "../domains/supply/market/for-assembly.ts";
+import {
+  countOffers,
+  marketRoutes,
+  type OfferTable,
+  type searchOffers,
+} from "../domains/supply/market/for-assembly.ts";
 import { refreshOffers } from "../domains/supply/market/index.ts";
 import { accruedOf, lockSpendable, readBalance } from "../domains/money/charging/index.ts";
 import { depositAccrualOf, settleInstance } from "../domains/money/charging/for-assembly.ts";
@@ -56,7 +61,7 @@ import { statisticsRoutes } from "../domains/supply/statistics/index.ts";
 import { backupRoutes, restore, START_BACKUPS_LOOP } from "../domains/rental/backups/index.ts";
 import { resultRoutes } from "../domains/rental/tasks/index.ts";
 import { teamRoutes } from "../domains/people/teams/index.ts";
-import { createRegistryClient, templateRoutes } from "../domains/rental/templates/index.ts";
+import { createRegistryClient, templateOutlookRoutes, templateRoutes } from "../domains/rental/templates/index.ts";
 import { networkVolumeRoutes, type SpaceTable, volumeRoutes } from "../domains/supply/volumes/for-assembly.ts";
 import { unbuiltRoutes } from "../domains/unbuilt/index.ts";
 import { queueRoutes } from "../domains/rental/queue/index.ts";
@@ -100,6 +105,11 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   paymentRoutes(http, { provider: parts.provider, encryption, log, publicUrl: parts.payments?.publicUrl });
   const registries = createRegistryClient({ clock, ...(parts.registries ?? parts.notificationParts.outside) });
   templateRoutes(http, { encryption, registries, requireRegistry: requireReachableRegistry });
+  templateOutlookRoutes(http, {
+    encryption,
+    search,
+    countOffers: (query) => countOffers(offers.index, query, { now: clock.now(), rentedMachines: new Set() }),
+  });
   marketRoutes(http, {
     offers,
     machinesRentedBy: async (userId) => new Set(await listMachineIdsOf(database.kysely, userId)),

@@ -27,6 +27,7 @@ import type {
   PaymentId,
   PayoutHoldId,
   PayoutId,
+  SavedSearchId,
   ScheduledJobId,
   ServerId,
   SshKeyId,
@@ -1386,6 +1387,17 @@ export type RouteSigningKeysTable = {
   created_at: Date;
 };
 
+export type SavedSearchesTable = {
+  id: GeneratedAlways<SavedSearchId>;
+  user_id: UserId;
+  member_id: Generated<number>;
+  name: string;
+  query: string;
+  columns: Generated<string[]>;
+  created_at: Date;
+  updated_at: Date;
+};
+
 export type ScheduledJobsTable = {
   id: GeneratedAlways<ScheduledJobId>;
   user_id: UserId;
@@ -1856,6 +1868,7 @@ export type Tables = {
   reconciliation_clock: ReconciliationClockTable;
   reconciliation_findings: ReconciliationFindingsTable;
   route_signing_keys: RouteSigningKeysTable;
+  saved_searches: SavedSearchesTable;
   scheduled_jobs: ScheduledJobsTable;
   scheduled_runs: ScheduledRunsTable;
   schema_migrations: SchemaMigrationsTable;

@@ -2,6 +2,7 @@ export { readTrafficDollars } from "./rules/content.ts";
 export { parseImageReference, registryOf, type RegistryAuth } from "./rules/image-reference.ts";
 export { resolveLaunch, type LaunchSettings } from "./rules/launch.ts";
 export { resolveRelaunch } from "./rules/relaunch.ts";
+export { templateOutlookRoutes } from "./outlook/routes.ts";
 export { templateRoutes } from "./routes.ts";
 export type { Runtype } from "./rules/runtype.ts";
 export { decryptLaunch, decryptLaunchIfPossible, encryptLaunch, type EncryptedLaunch } from "./encrypted-launch.ts";

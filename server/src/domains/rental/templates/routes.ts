@@ -21,6 +21,7 @@ import {
   TemplatePageQuery,
   TemplatesAnswer,
 } from "./schema.ts";
+import { versionRoutes } from "./versions/routes.ts";
 import {
   asksForAll,
   createTemplate,
@@ -49,6 +50,7 @@ export function templateRoutes(scope: HttpScope, means: TemplateMeans): void {
   paramsRoute(scope);
   libraryRoutes(scope, means);
   registryRoutes(scope, means.registries);
+  versionRoutes(scope, means);
 }
 
 function searchRoute({ app, database }: HttpScope, { encryption }: TemplateMeans): void {

@@ -45,6 +45,12 @@ export const NewTemplateBody = Type.Object({
 
 export const EditTemplateBody = Type.Object({
   hash_id: Type.String({ description: "Present hash of one of the caller's templates" }),
+  restore_hash_id: Type.Optional(
+    Type.String({
+      description: "Hash of an earlier version of the template, whose content and password come back",
+      examples: ["3f1c0a5be9d24c7788aa01f2c3d4e5f6"],
+    }),
+  ),
   ...Type.Partial(Type.Object(templateFields)).properties,
 });
 

@@ -27,8 +27,10 @@ import {
   searchTemplates,
   updateTemplate,
   type NewVersion,
+  type StoredTemplate,
   type TemplatesFound,
 } from "./store.ts";
+import { findVersion } from "./versions/store.ts";
 
 const RESULTS_MAX = 1000;
 
@@ -184,19 +186,30 @@ async function changeTemplate(
   const current = id && (await findOwnForUpdate(tx, creatorId, id, encryption));
   if (current === undefined) throw noSuchTemplate(field);
   if (hashId !== undefined && current.hash_id !== hashId) throw outdated(current);
-  const { content: before } = current;
-  if (before === undefined) throw unreadable(field);
-  const content = readChangedContent(fields, before);
+  const base = await baseOf(tx, current, fields, encryption);
+  if (base.content === undefined) throw unreadable(field);
+  const content = readChangedContent(fields, base.content);
   await checkRegistries(tx, content, requireRegistry);
-  const password = readPassword(fields) ?? openPassword(current, encryption, "docker_login_pass");
+  const password = readPassword(fields) ?? openPassword(base, encryption, "docker_login_pass");
   const version = await versionOf(tx, content, { creatorId, password }, encryption);
-  if (version.hashId === current.hash_id) return { ...current, content: before };
+  if (version.hashId === current.hash_id) return { ...current, content };
   const twin = await findOwnByCurrentHash(tx.db, creatorId, version.hashId, encryption);
   if (twin !== undefined) throw alreadyExists({ template_id: twin.id });
   if ((await countVersions(tx, current.id)) >= VERSIONS_MAX) throw tooManyVersions(current.id);
   const updated = await updateTemplate(tx, current, version, encryption);
   if (updated === undefined) throw alreadyExists({});
   return updated;
+}
+
+/** The version that an edit changes: the present one, or the earlier one that the edit restores. */
+async function baseOf(tx: Tx, current: StoredTemplate, fields: Fields, encryption: Encryption) {
+  const name = "restore_hash_id";
+  if (!isGiven(fields, name)) return current;
+  const { id, creator_id: creatorId } = current;
+  const version = await findVersion(tx.db, { id, creatorId }, readHash(fields[name], name), encryption);
+  if (version === undefined) throw noSuchTemplate(name);
+  if (version.content === undefined) throw unreadable(name);
+  return version;
 }
 
 /** Deletes the caller's own template, named by id or by any of its hashes. Instances made from it are unaffected. */

@@ -4,4 +4,4 @@ export { OfferTable } from "./offer-table.ts";
 export { setMarketRules } from "./rules-store.ts";
 export { marketRoutes } from "./routes.ts";
 export type { OfferRecord } from "./schema.ts";
-export { searchOffers } from "./search/rules/search.ts";
+export { countOffers, searchOffers } from "./search/rules/search.ts";

@@ -25,6 +25,7 @@ export const PEOPLE_FIELDS: FieldWords = {
   limit: ["Most entries of one answer", 100],
   order_by: ["JSON list of columns and directions", '[{"col": "id", "dir": "asc"}]'],
   select_filters: ["JSON object of conditions, `{column: {operator: value}}`", '{"id": {"gte": 1}}'],
+  "SavedSearchSaveResponse.saved_search": ["The search as it is stored"],
   key_id: ["Id of the API key", 5],
   permissions: ["Permission document, or false for a key that is not narrowed", PERMISSIONS],
   role: ["Name of the role", "member"],

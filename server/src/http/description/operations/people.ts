@@ -84,6 +84,17 @@ export const PEOPLE_OPERATIONS: OperationWords = {
     description:
       "Deletes a public SSH key; existing instances keep the keys that they were created with. 400 `no_ssh_key`.",
   },
+  "api.saved_search.list": {
+    description: "Returns the searches for offers that the caller keeps, by name. In a team each member has their own.",
+  },
+  "api.saved_search.save": {
+    description:
+      "Saves a search for offers under a name, with the columns that it is looked at in; one of the same name is replaced. The text is kept as it is: a search checks it. 400 `too_many` for more than 100, 400 `invalid_args` naming the field.",
+    request: { name: "cheap 4090s", query: "gpu_name=RTX_4090 num_gpus>=2", columns: ["gpu_name", "dph_total"] },
+  },
+  "api.saved_search.delete": {
+    description: "Deletes a saved search of the caller. 404 `no_such_saved_search`.",
+  },
   "api.secret.list": {
     description: "Returns the names of the account's environment variables; values are never shown.",
   },

@@ -265,6 +265,14 @@ export const RENTAL_OPERATIONS: OperationWords = {
       "Tries a login at a registry, Docker Hub without `server`, and returns the repositories that the registry names. 400 `auth_failed` when the registry refuses it or does not answer, 400 `private_registry`, 400 `invalid_args`.",
     request: { server: "ghcr.io", username: "renter", token: "ghp_example" },
   },
+  "api.template.versions": {
+    description:
+      "Returns the versions of one of the caller's templates, the newest first, each with the fields in which it differs from the version before. An edit with `restore_hash_id` brings a version back. Pages have 20 versions by default and 100 at most. 404 `no_such_template`, 400 `invalid_token` for a token that this list did not give.",
+  },
+  "api.template.outlook": {
+    description:
+      "Returns how many offers that can be rented now meet the template's filters, its disk and what the query asks besides, the cheapest of them, and for each condition how many offers it refuses and how many it alone keeps away. Nothing is rented. 404 `no_such_template`, 400 naming the field for a filter that cannot be read.",
+  },
   "api.template.params": {
     description:
       "Returns the most characters that each text field of a template may have. Every template keeps to them; a longer text is refused with 400 `invalid_args`.",

@@ -15,7 +15,7 @@ export const ModelBidHistoryQuery = Type.Object(
   { additionalProperties: true },
 );
 export const OfferParams = Type.Object({
-  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Id of the offer", examples: [481] }),
+  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
 });
 
 const DollarsOrNull = (description: string) =>

@@ -32,6 +32,12 @@ export function searchOffers(
   return JSON.parse(searchText(index, query, caller)) as readonly OfferRecord[];
 }
 
+/** Number of offers that meet the conditions of a search, without regard to its limit and to bundles. */
+export function countOffers(index: OfferIndex, query: Readonly<Record<string, unknown>>, caller: SearchCaller): number {
+  const { filters, type, storageGb } = readSearch(query);
+  return selectOffers(index, filters, bindColumns(index, { ...caller, type, storageGb })).count;
+}
+
 function find(
   index: OfferIndex,
   query: Readonly<Record<string, unknown>>,
