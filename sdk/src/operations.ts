@@ -3078,7 +3078,7 @@ export type MarketHistoryPoint = {
 export type MarketHistoryResponse = {
   readonly success: true;
   readonly gpu_name: string;
-  readonly num_gpus: "all" | "1" | "2" | "4" | "8" | "other";
+  readonly num_gpus: string;
   readonly step_s: number;
   readonly points: readonly MarketHistoryPoint[];
 };

@@ -107,10 +107,7 @@ export function listLoops(
     ...invoiceLoops({ database, clock, seller }),
     ...limitLoops({ database, clock }),
     ...ledgerLoops({ database, clock }),
-    defaultJobLoop({ database, clock, encryption }),
-    rollListingsLoop({ database, clock }),
-    lowerPricesLoop({ database, clock }),
-    ...hostingNotificationLoops({ database, clock }),
+    ...listingLoops({ database, clock, encryption }),
     creditNotificationLoop({ database, clock }),
     ...depositLoops({ database, clock }),
     ...taskLoops({ database, clock }),
@@ -125,8 +122,7 @@ export function listLoops(
     startEvidenceLoop({ database, clock, gateway, serverId: () => server?.id }),
     sharedAddressLoop({ database, clock, log }),
     payoutDoubtLoop({ database, clock }),
-    ...statisticsLoops({ database, clock }),
-    bidFloorLoop({ database, clock, offers }),
+    ...marketLoops({ database, clock, offers }),
     runJobsLoop(jobRunner),
     ...scheduleLoops({ database, clock }),
     matchLoop(matcher),
@@ -137,6 +133,16 @@ export function listLoops(
     ...paymentLoops({ database, clock, log, provider, encryption }),
     ...auditLoops({ database, clock, log, connections, ...whatHostsSay(gateway) }),
   ];
+}
+
+/** Loops that keep what hosts offer. */
+function listingLoops(deps: Parameters<typeof defaultJobLoop>[0]): readonly Loop[] {
+  return [defaultJobLoop(deps), rollListingsLoop(deps), lowerPricesLoop(deps), ...hostingNotificationLoops(deps)];
+}
+
+/** Loops that store the history of the market. */
+function marketLoops(deps: Parameters<typeof bidFloorLoop>[0]): readonly Loop[] {
+  return [...statisticsLoops(deps), bidFloorLoop(deps)];
 }
 
 /** Loops that stop an account's instances: its credit is used up, a cap is reached, or an administrator froze it. */

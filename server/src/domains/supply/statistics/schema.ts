@@ -144,10 +144,7 @@ const RentersPoint = model("MarketHistoryPoint", {
 export const RentersHistory = Type.Object({
   success: Type.Literal(true),
   gpu_name: Type.String(),
-  num_gpus: Type.Union(
-    BUCKETS.map((bucket) => Type.Literal(bucket)),
-    { description: "Size of the machines that are counted", examples: ["all"] },
-  ),
+  num_gpus: Type.String(),
   step_s: Type.Integer({ description: "3,600 for points of an hour, 86,400 for points of a day" }),
   points: Type.Array(RentersPoint, { description: "Points by time; hours or days without a census have none" }),
 });

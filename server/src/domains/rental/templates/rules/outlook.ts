@@ -23,7 +23,7 @@ export type Wish = {
 export type Condition = { readonly field: string; readonly wanted: Readonly<Record<string, unknown>> };
 type Query = Readonly<Record<string, unknown>>;
 
-/** What a rental of a template asks of an offer: its own filters, its disk, and what the caller wants besides. */
+/** Conditions that a rental of a template has for an offer: its own filters, its disk, and what the caller wants besides. */
 export function conditionsOf(content: TemplateContent, wish: Wish): readonly Condition[] {
   const disk = Math.min(DISK_GB_MAX, wish.diskGb ?? content.recommended_disk_space);
   const own = Object.entries(content.extra_filters).filter(([field]) => !SETTINGS.has(field));
