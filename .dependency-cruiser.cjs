@@ -114,6 +114,7 @@ const DOMAINS = {
     "money/charging",
     "money/payments",
     "money/invoices",
+    "money/audit",
     "serverless",
   ],
   serverless: [

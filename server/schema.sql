@@ -774,6 +774,26 @@ CREATE INDEX agent_tasks_open ON public.agent_tasks USING btree (machine_id) WHE
 CREATE INDEX agent_tasks_transfer_id ON public.agent_tasks USING btree (transfer_id) WHERE (transfer_id IS NOT NULL);
 CREATE INDEX agent_tasks_user_id ON public.agent_tasks USING btree (user_id, number);
 
+create table announcements (
+  id integer generated always as identity,
+  title text not null,
+  message text not null,
+  level text not null,
+  audience text not null,
+  from_at timestamp with time zone not null,
+  until_at timestamp with time zone,
+  created_by integer not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint announcements_pkey PRIMARY KEY (id),
+  constraint announcements_audience_check CHECK ((audience = ANY (ARRAY['everyone'::text, 'hosts'::text, 'renters'::text]))),
+  constraint announcements_level_check CHECK ((level = ANY (ARRAY['info'::text, 'warning'::text]))),
+  constraint announcements_message_check CHECK (((length(message) >= 1) AND (length(message) <= 2000))),
+  constraint announcements_span CHECK (((until_at IS NULL) OR (until_at > from_at))),
+  constraint announcements_title_check CHECK (((length(title) >= 1) AND (length(title) <= 120)))
+);
+CREATE INDEX announcements_shown ON public.announcements USING btree (from_at);
+
 create table api_keys (
   id integer generated always as identity,
   user_id integer not null,
@@ -3145,6 +3165,7 @@ alter table agent_tasks add constraint agent_tasks_backup_id_fkey FOREIGN KEY (b
 alter table agent_tasks add constraint agent_tasks_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
 alter table agent_tasks add constraint agent_tasks_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES machines(id);
 alter table agent_tasks add constraint agent_tasks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table announcements add constraint announcements_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table api_keys add constraint api_keys_member_id_fkey FOREIGN KEY (member_id) REFERENCES users(id);
 alter table api_keys add constraint api_keys_opened_by_key_id_fkey FOREIGN KEY (opened_by_key_id) REFERENCES api_keys(id);
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);

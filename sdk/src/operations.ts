@@ -155,6 +155,58 @@ export type AccountPayoutHold = {
   readonly placed_at: number;
 };
 
+export type AdminAnnouncement = {
+  readonly id: number;
+  readonly title: string;
+  readonly message: string;
+  readonly level: "info" | "warning";
+  readonly from: number;
+  readonly until: number | null;
+  readonly audience: "everyone" | "hosts" | "renters";
+  readonly is_shown: boolean;
+  readonly created_by: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+};
+
+export type AdminAnnouncementCreateRequest = {
+  readonly title: string;
+  readonly message: string;
+  readonly level?: "info" | "warning";
+  readonly audience?: "everyone" | "hosts" | "renters";
+  readonly from?: number;
+  readonly until?: number;
+};
+
+export type AdminAnnouncementCreateResponse = {
+  readonly success: true;
+  readonly id: number;
+};
+
+export type AdminAnnouncementDeleteResponse = {
+  readonly success: true;
+  readonly id: number;
+};
+
+export type AdminAnnouncementUpdateRequest = {
+  readonly title?: string;
+  readonly message?: string;
+  readonly level?: "info" | "warning";
+  readonly audience?: "everyone" | "hosts" | "renters";
+  readonly from?: number;
+  readonly until?: number;
+};
+
+export type AdminAnnouncementUpdateResponse = {
+  readonly success: true;
+  readonly id: number;
+};
+
+export type AdminAnnouncementsResponse = {
+  readonly success: true;
+  readonly announcements: readonly AdminAnnouncement[];
+};
+
 export type AdminAuditFactsResponse = {
   readonly success: true;
   readonly public_key: string;
@@ -386,6 +438,11 @@ export type AdminSearchResponse = {
   readonly is_cut: boolean;
 };
 
+export type AdminSettingsResponse = {
+  readonly success: true;
+  readonly settings: readonly Setting[];
+};
+
 export type AdminSettlePayoutRequest = {
   readonly state: "paid" | "failed";
   readonly reference?: string;
@@ -463,6 +520,20 @@ export type AllowedActions = {
   readonly execute: AllowedAction;
   readonly logs: AllowedAction;
   readonly prepay: AllowedAction;
+};
+
+export type Announcement = {
+  readonly id: number;
+  readonly title: string;
+  readonly message: string;
+  readonly level: "info" | "warning";
+  readonly from: number;
+  readonly until: number | null;
+};
+
+export type AnnouncementListResponse = {
+  readonly success: true;
+  readonly announcements: readonly Announcement[];
 };
 
 export type ApiKey = {
@@ -3528,6 +3599,104 @@ export type OverlayJoinRequest = {
   readonly [key: string]: unknown;
 };
 
+export type Overview = {
+  readonly success: true;
+  readonly at: number;
+  readonly gpus: readonly OverviewGpus[];
+  readonly occupancy: number | null;
+  readonly machines: OverviewMachines;
+  readonly instances: Readonly<Record<string, number>>;
+  readonly rents: OverviewRents;
+  readonly money: OverviewMoney;
+  readonly payouts: OverviewPayouts;
+  readonly attention: OverviewAttention;
+  readonly queue: OverviewQueue;
+  readonly endpoints: OverviewEndpoints;
+  readonly loops: OverviewLoops;
+  readonly audit: OverviewAudit;
+};
+
+export type OverviewAttention = {
+  readonly flag_count: number;
+  readonly report_count: number;
+  readonly freeze_count: number;
+};
+
+export type OverviewAudit = {
+  readonly reconciled_at: number | null;
+  readonly last_found: Readonly<Record<string, number>>;
+  readonly alarm_count: number;
+  readonly sealed_until: number | null;
+};
+
+export type OverviewEndpoints = {
+  readonly active_count: number;
+  readonly worker_count: number;
+};
+
+export type OverviewGpus = {
+  readonly gpu_name: string;
+  readonly total_count: number;
+  readonly rented_count: number;
+  readonly free_count: number;
+  readonly broken_count: number;
+  readonly offline_count: number;
+  readonly unlisted_count: number;
+};
+
+export type OverviewLoops = {
+  readonly total_count: number;
+  readonly late: readonly string[];
+};
+
+export type OverviewMachines = {
+  readonly total_count: number;
+  readonly connected_count: number;
+  readonly listed_count: number;
+  readonly agents_here_count: number;
+};
+
+export type OverviewMoney = {
+  readonly credit: number;
+  readonly held: number;
+  readonly deposits: number;
+  readonly earnings: number;
+  readonly debt: number;
+  readonly fees: number;
+  readonly movements: readonly OverviewMovement[];
+};
+
+export type OverviewMovement = {
+  readonly code: string;
+  readonly day_amount: number;
+  readonly month_amount: number;
+};
+
+export type OverviewPayouts = {
+  readonly waiting_count: number;
+  readonly waiting_amount: number;
+  readonly failed_count: number;
+  readonly hold_count: number;
+};
+
+export type OverviewQueue = {
+  readonly open_count: number;
+  readonly oldest_at: number | null;
+};
+
+export type OverviewRefusal = {
+  readonly code: string;
+  readonly hour_count: number;
+  readonly day_count: number;
+};
+
+export type OverviewRents = {
+  readonly hour_count: number;
+  readonly day_count: number;
+  readonly refusals: readonly OverviewRefusal[];
+  readonly refusals_since: number;
+};
+
 export type OwnCounts = {
   readonly total_instances: number;
   readonly total_volumes: number;
@@ -3920,6 +4089,17 @@ export type SessionEndResponse = {
 export type SessionListResponse = {
   readonly success: true;
   readonly sessions: readonly Session[];
+};
+
+export type Setting = {
+  readonly name: string;
+  readonly meaning: string;
+  readonly value: string | null;
+  readonly set_by: "environment" | "default";
+  readonly by_default: string;
+  readonly option: string | null;
+  readonly is_secret: boolean;
+  readonly is_shared: boolean;
 };
 
 export type ShownStandingRequest = {
@@ -5309,6 +5489,47 @@ export type WorkergroupWorkersResponse = {
   readonly workers: readonly Worker[];
 };
 
+export type AdminAnnouncementsAnswer = AdminAnnouncementsResponse;
+
+/** List announcements of all times: `GET /api/v0/admin/announcements/` */
+export function adminAnnouncements(client: Client, options?: CallOptions): Promise<AdminAnnouncementsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/announcements/" }, options);
+}
+
+export type AdminAnnouncementCreateInput = {
+  readonly body: AdminAnnouncementCreateRequest;
+};
+
+export type AdminAnnouncementCreateAnswer = AdminAnnouncementCreateResponse;
+
+/** Publish an announcement: `POST /api/v0/admin/announcements/` */
+export function adminAnnouncementCreate(client: Client, input: AdminAnnouncementCreateInput, options?: CallOptions): Promise<AdminAnnouncementCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/admin/announcements/", body: input.body ?? {} }, options);
+}
+
+export type AdminAnnouncementUpdateInput = {
+  readonly id: number;
+  readonly body?: AdminAnnouncementUpdateRequest;
+};
+
+export type AdminAnnouncementUpdateAnswer = AdminAnnouncementUpdateResponse;
+
+/** Change an announcement: `PUT /api/v0/admin/announcements/{id}/` */
+export function adminAnnouncementUpdate(client: Client, input: AdminAnnouncementUpdateInput, options?: CallOptions): Promise<AdminAnnouncementUpdateAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/admin/announcements/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type AdminAnnouncementDeleteInput = {
+  readonly id: number;
+};
+
+export type AdminAnnouncementDeleteAnswer = AdminAnnouncementDeleteResponse;
+
+/** Remove an announcement: `DELETE /api/v0/admin/announcements/{id}/` */
+export function adminAnnouncementDelete(client: Client, input: AdminAnnouncementDeleteInput, options?: CallOptions): Promise<AdminAnnouncementDeleteAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/admin/announcements/${encodeURIComponent(input.id)}/` }, options);
+}
+
 export type AdminAuditInput = {
   readonly query?: {
     readonly full?: string;
@@ -5572,6 +5793,13 @@ export function adminMachineVerify(client: Client, input: AdminMachineVerifyInpu
   return client.request({ method: "PUT", path: `/api/v0/admin/machines/${encodeURIComponent(input.id)}/verification/`, body: input.body ?? {} }, options);
 }
 
+export type AdminOverviewAnswer = Overview;
+
+/** Show the market at a glance: `GET /api/v0/admin/overview/` */
+export function adminOverview(client: Client, options?: CallOptions): Promise<AdminOverviewAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/overview/" }, options);
+}
+
 export type AdminRefundPaymentInput = {
   readonly id: number;
   readonly body?: AdminRefundPaymentRequest;
@@ -5672,6 +5900,13 @@ export function adminSearch(client: Client, input: AdminSearchInput, options?: C
   return client.request({ method: "GET", path: "/api/v0/admin/search/", query: input.query }, options);
 }
 
+export type AdminSettingsAnswer = AdminSettingsResponse;
+
+/** Show settings as they are in force: `GET /api/v0/admin/settings/` */
+export function adminSettings(client: Client, options?: CallOptions): Promise<AdminSettingsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/settings/" }, options);
+}
+
 export type AdminUserCreateInput = {
   readonly body: AdminUserCreateRequest;
 };
@@ -5745,6 +5980,13 @@ export type AgentJoinAnswer = AgentJoinResponse;
 /** Exchange a join token for an agent credential: `POST /api/v0/agent/join/` */
 export function agentJoin(client: Client, input: AgentJoinInput, options?: CallOptions): Promise<AgentJoinAnswer> {
   return client.request({ method: "POST", path: "/api/v0/agent/join/", body: input.body ?? {} }, options);
+}
+
+export type AnnouncementListAnswer = AnnouncementListResponse;
+
+/** Show announcements of the operator: `GET /api/v0/announcements/` */
+export function announcementList(client: Client, options?: CallOptions): Promise<AnnouncementListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/announcements/" }, options);
 }
 
 export type ArrearsShowAnswer = ArrearsShowResponse;

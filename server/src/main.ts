@@ -169,6 +169,7 @@ async function main(): Promise<void> {
     const proxy = { bindHost: config.host, publicHost: config.proxyHost ?? publicAddress(config) };
     const app = buildApp({
       ...config,
+      environment: process.env,
       database,
       clock,
       log,

@@ -1,5 +1,13 @@
 // The rows of operations by which administrators see and run the whole market.
-import { plain, type Row } from "./row.ts";
+import { at, plain, type Row } from "./row.ts";
+import type { World } from "./world.ts";
+
+const announcement = { title: "Maintenance", message: "On Sunday." };
+
+async function anAnnouncement(world: World): Promise<string> {
+  const { id } = await world.done("POST", at("/api/v0/admin/announcements/", announcement), world.admin);
+  return `/api/v0/admin/announcements/${Number(id)}/`;
+}
 
 export const administrationEndpoints = {
   "GET /api/v0/admin/users/": plain("admin", "/api/v0/admin/users/"),
@@ -9,5 +17,18 @@ export const administrationEndpoints = {
   },
   "GET /api/v0/admin/machines/": plain("admin", "/api/v0/admin/machines/"),
   "GET /api/v0/admin/instances/": plain("admin", "/api/v0/admin/instances/"),
+  "GET /api/v0/admin/overview/": plain("admin", "/api/v0/admin/overview/"),
+  "GET /api/v0/admin/settings/": plain("admin", "/api/v0/admin/settings/"),
+  "GET /api/v0/announcements/": plain("optional", "/api/v0/announcements/"),
+  "GET /api/v0/admin/announcements/": plain("admin", "/api/v0/admin/announcements/"),
+  "POST /api/v0/admin/announcements/": plain("admin", "/api/v0/admin/announcements/", announcement),
+  "PUT /api/v0/admin/announcements/{id}/": {
+    needs: "admin",
+    call: async (world) => at(await anAnnouncement(world), { level: "warning" }),
+  },
+  "DELETE /api/v0/admin/announcements/{id}/": {
+    needs: "admin",
+    call: async (world) => at(await anAnnouncement(world)),
+  },
   "GET /api/v0/admin/search/": plain("admin", "/api/v0/admin/search/?q=a"),
 } satisfies Readonly<Record<string, Row>>;

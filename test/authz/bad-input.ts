@@ -14,8 +14,12 @@ const SOME_ID = 1;
 /** Operations that can be asked for in one way only. All others must refuse something. */
 export const WITHOUT_INPUT: ReadonlySet<string> = new Set([
   "GET /api/v0/admin/loops/",
+  "GET /api/v0/admin/announcements/",
+  "GET /api/v0/admin/overview/",
   "GET /api/v0/admin/payout_holds/",
   "GET /api/v0/admin/reconciliation/",
+  "GET /api/v0/admin/settings/",
+  "GET /api/v0/announcements/",
   "GET /api/v0/arrears/",
   "GET /api/v0/audit_log_filters/",
   "GET /api/v0/audit_logs/",

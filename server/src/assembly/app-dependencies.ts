@@ -46,6 +46,8 @@ export type AppDependencies = {
   readonly sms?: SmsSender | undefined;
   /** True, as by default, when anybody may make an account. */
   readonly isSignupOpen?: boolean;
+  /** The environment that the settings come from, as administrators are shown them. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** This process among the servers of its database; absent where it is the only one, as in tests. */
   readonly server?: ThisServer;
 };

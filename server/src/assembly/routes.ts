@@ -68,6 +68,7 @@ import { queueRoutes } from "../domains/rental/queue/index.ts";
 import { registerDocs } from "../http/docs.ts";
 import { listBelongings } from "./belongings.ts";
 import { registerHealth } from "./health.ts";
+import { settingsInForce } from "./settings-table.ts";
 import { registerMetrics } from "./metrics.ts";
 import { userFactsReader } from "./user-facts.ts";
 import type { createNotificationParts } from "./notification-parts.ts";
@@ -145,7 +146,7 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   notificationRoutes(http, parts.notificationParts.ports);
   liveRoutes(http, { hub: parts.hub });
   auditRoutes(http, { log });
-  administrationRoutes(http);
+  administrationRoutes(http, { loops, gateway, listSettings: () => settingsInForce(parts.environment ?? {}) });
   scheduleRoutes(http, { encryption });
   unbuiltRoutes(http);
   registerHealth(http, { loops, freeBytes: parts.freeBytes ?? (async () => undefined) });

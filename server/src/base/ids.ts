@@ -36,6 +36,7 @@ export type PaymentId = Id<"payment">;
 export type PaymentCardId = Id<"payment_card">;
 export type PayoutId = Id<"payout">;
 export type PayoutHoldId = Id<"payout_hold">;
+export type AnnouncementId = Id<"announcement">;
 export type AccountFreezeId = Id<"account_freeze">;
 export type TeamRoleId = Id<"team_role">;
 export type TfaMethodId = Id<"tfa_method">;

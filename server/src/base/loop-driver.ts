@@ -59,8 +59,13 @@ export class LoopDriver {
 
   /** True while each loop that was started has had a run without failure within its last three periods. */
   isHealthy(): boolean {
+    return this.lateNames().length === 0;
+  }
+
+  /** Names of started loops that had no run without failure within their last three periods. */
+  lateNames(): readonly string[] {
     const nowMs = this.#clock.monotonicMs();
-    return [...this.#runners.values()].every((runner) => runner.isHealthy(nowMs));
+    return [...this.#runners].filter(([, runner]) => !runner.isHealthy(nowMs)).map(([name]) => name);
   }
 
   /** Resolves when no run is under way, those that followed included. */

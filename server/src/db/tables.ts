@@ -3,6 +3,7 @@ import type { ColumnType, Generated, GeneratedAlways } from "kysely";
 import type {
   AccountFreezeId,
   AgentCredentialId,
+  AnnouncementId,
   ApiKeyId,
   BenchmarkId,
   DeploymentFileId,
@@ -130,6 +131,19 @@ export type AgentTasksTable = {
   transfer_id: string | null;
   copied_bytes: Generated<bigint>;
   backup_id: InstanceBackupId | null;
+};
+
+export type AnnouncementsTable = {
+  id: GeneratedAlways<AnnouncementId>;
+  title: string;
+  message: string;
+  level: "info" | "warning";
+  audience: "everyone" | "hosts" | "renters";
+  from_at: Date;
+  until_at: Date | null;
+  created_by: UserId;
+  created_at: Date;
+  updated_at: Date;
 };
 
 export type ApiKeysTable = {
@@ -1761,6 +1775,7 @@ export type Tables = {
   account_secrets: AccountSecretsTable;
   agent_credentials: AgentCredentialsTable;
   agent_tasks: AgentTasksTable;
+  announcements: AnnouncementsTable;
   api_keys: ApiKeysTable;
   arrears: ArrearsTable;
   arrears_rules: ArrearsRulesTable;

@@ -1,1 +1,2 @@
 export { administrationRoutes } from "./routes.ts";
+export type { SettingInForce } from "./settings/routes.ts";

@@ -1,11 +1,22 @@
 import type { HttpScope } from "../../http/server.ts";
+import { announcementRoutes } from "./announcements/routes.ts";
 import { foundRoutes } from "./found/routes.ts";
 import { searchRoutes } from "./found/search-routes.ts";
 import { userRoutes } from "./found/user-routes.ts";
+import { overviewRoutes } from "./overview/routes.ts";
+import type { OverviewPorts } from "./overview/service.ts";
+import { settingRoutes, type SettingInForce } from "./settings/routes.ts";
 
-/** Routes by which administrators see the whole market: accounts, machines and instances of everybody. */
-export function administrationRoutes(scope: HttpScope): void {
+export type AdministrationPorts = Omit<OverviewPorts, "refusals"> & {
+  readonly listSettings: () => readonly SettingInForce[];
+};
+
+/** Routes by which administrators see and run the whole market. */
+export function administrationRoutes(scope: HttpScope, ports: AdministrationPorts): void {
   userRoutes(scope);
   foundRoutes(scope);
   searchRoutes(scope);
+  overviewRoutes(scope, ports);
+  announcementRoutes(scope);
+  settingRoutes(scope, ports.listSettings);
 }

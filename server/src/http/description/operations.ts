@@ -103,6 +103,8 @@ const ID_IN: Readonly<Record<string, Words>> = {
   "api.admin.flag.clear": ["Id of the flag", 8],
   "api.admin.lift_freeze": ["Id of the freeze", 2],
   "api.admin.machine.verify": ["Id of the machine", 12],
+  "api.admin.announcement.update": ["Id of the announcement", 3],
+  "api.admin.announcement.delete": ["Id of the announcement", 3],
   "api.admin.user.show": ["Id of the account", 7],
   "api.admin.refund_payment": ["Id of the card payment", 12],
   "api.admin.release_payouts": ["Id of the hold", 6],

@@ -1,2 +1,2 @@
 // Exports that only administration uses.
-export { searchPayouts } from "./payouts/found-payout-store.ts";
+export { countPayouts, searchPayouts } from "./payouts/found-payout-store.ts";

@@ -3,6 +3,7 @@ export { PHASES, type Phase } from "./lifecycle/rules/lifecycle.ts";
 export {
   countInstancesByPhase,
   countInstancesOfEach,
+  countRentsSince,
   searchInstances,
   type FoundInstance,
   type InstanceSearch,

@@ -30,3 +30,13 @@ export async function cancelRequestsOf(tx: Tx, userIds: readonly UserId[], reaso
   for (const { id } of rows) await sql`select pg_notify(${STANDING_REQUESTS_CHANNEL}, ${String(id)})`.execute(tx.db);
   return rows.length;
 }
+
+/** The number of requests that wait, and the time of the oldest. */
+export async function readQueueLength(
+  db: Reader,
+): Promise<{ readonly openCount: number; readonly oldestAt: Date | undefined }> {
+  const { rows } = await sql<{ count: number; oldest: Date | null }>`
+    select count(*)::integer as count, min(created_at) as oldest from standing_requests where status = 'open'
+  `.execute(db);
+  return { openCount: rows[0]?.count ?? 0, oldestAt: rows[0]?.oldest ?? undefined };
+}

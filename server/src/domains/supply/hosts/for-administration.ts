@@ -1,3 +1,10 @@
 // Exports that only administration uses.
-export { countMachinesOfEach, searchMachines, type FoundMachine, type MachineSearch } from "./machines/found-store.ts";
-export { listFlags, type HostFlag } from "./flags/store.ts";
+export { countOpenFlags, listFlags } from "./flags/store.ts";
+export {
+  countMachinesOfEach,
+  countMachineStates,
+  searchMachines,
+  type FoundMachine,
+  type MachineSearch,
+} from "./machines/found-store.ts";
+export { listGpuMachines } from "./machines/supply-store.ts";

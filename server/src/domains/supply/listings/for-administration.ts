@@ -1,2 +1,2 @@
 // Exports that only administration uses.
-export { countReports } from "./store.ts";
+export { countReports, countReportsSince } from "./store.ts";

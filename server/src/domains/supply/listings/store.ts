@@ -166,3 +166,13 @@ export async function countReports(
     .execute();
   return new Map(rows.map((row) => [row.machine_id, row.count]));
 }
+
+/** Number of reports on all machines since a moment. */
+export async function countReportsSince(db: Reader, since: Date): Promise<number> {
+  const row = await db
+    .selectFrom("machine_reports")
+    .select(sql<number>`count(*)::integer`.as("count"))
+    .where("created_at", ">=", since)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}

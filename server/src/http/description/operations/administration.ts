@@ -17,6 +17,34 @@ export const ADMINISTRATION_OPERATIONS: OperationWords = {
     description:
       "Returns instances of all renters with their state, the newest first, page by page; containers of hosts on idle GPUs are left out. Environment and commands are not shown. 400 `invalid_token`.",
   },
+  "api.admin.overview": {
+    description:
+      "Returns GPUs by model, instances by phase, rents and refusals, the money of the house, and the numbers of what waits for an administrator, all of one moment. Refusals and loops are those of the server that answers.",
+  },
+  "api.admin.settings": {
+    description:
+      "Returns each setting of the server that answers with its value and where that comes from. Values of secrets are never shown.",
+  },
+  "api.announcement.list": {
+    description:
+      "Returns the operator's announcements whose time it is. With a key those for hosts or renters are shown as well, by what the account has. Title and message are plain text.",
+  },
+  "api.admin.announcements": {
+    description: "Returns announcements of all times, the newest first, 200 at most.",
+  },
+  "api.admin.announcement.create": {
+    description:
+      "Publishes an announcement; the other administrators are told. 400 `invalid_args` for an end that is not later than its beginning.",
+    request: { title: "Maintenance on Sunday", message: "The console is away for ten minutes from 02:00 UTC." },
+  },
+  "api.admin.announcement.update": {
+    description:
+      "Changes the fields of an announcement that are sent. 404 `no_such_announcement`, 400 `invalid_args` for an end that is not later than its beginning.",
+    request: { until: 1_767_312_000 },
+  },
+  "api.admin.announcement.delete": {
+    description: "Removes an announcement, which is shown to nobody any more. 404 `no_such_announcement`.",
+  },
   "api.admin.search": {
     description:
       "Looks through accounts, machines, instances, volumes, documents and payouts at once, and returns at most ten of a kind.",

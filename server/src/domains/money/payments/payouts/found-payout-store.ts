@@ -35,3 +35,29 @@ export async function searchPayouts(db: Reader, text: string, limit: number): Pr
     reference: row.reference ?? undefined,
   }));
 }
+
+/** Payouts and holds of all hosts in numbers. */
+export type PayoutCounts = {
+  readonly waitingCount: number;
+  readonly waitingAmount: Nanos;
+  /** Payouts that failed since a moment. */
+  readonly failedCount: number;
+  readonly holdCount: number;
+};
+
+export async function countPayouts(db: Reader, since: Date): Promise<PayoutCounts> {
+  const { rows } = await sql<{ waiting: number; amount: string; failed: number; holds: number }>`
+    select count(*) filter (where state in ('pending', 'sending'))::integer as waiting,
+      coalesce(sum(amount_nanos) filter (where state in ('pending', 'sending')), 0)::text as amount,
+      count(*) filter (where state = 'failed' and settled_at >= ${since}::timestamptz)::integer as failed,
+      (select count(*) from payout_holds where released_at is null)::integer as holds
+    from payouts
+  `.execute(db);
+  const [row] = rows;
+  return {
+    waitingCount: row?.waiting ?? 0,
+    waitingAmount: nanos(BigInt(row?.amount ?? "0")),
+    failedCount: row?.failed ?? 0,
+    holdCount: row?.holds ?? 0,
+  };
+}

@@ -143,3 +143,11 @@ export async function countInstancesByPhase(db: Reader): Promise<ReadonlyMap<Pha
   const counted = new Map(rows.map(({ phase, count }) => [phase, count]));
   return new Map(PHASES.filter((phase) => phase !== "ended").map((phase) => [phase, counted.get(phase) ?? 0]));
 }
+
+/** Number of instances that were rented since a moment, of all accounts. */
+export async function countRentsSince(db: Reader, since: Date): Promise<number> {
+  const { rows } = await sql<{ readonly count: number }>`
+    select count(*)::integer as count from instances where created_at >= ${since}::timestamptz and not is_background
+  `.execute(db);
+  return rows[0]?.count ?? 0;
+}

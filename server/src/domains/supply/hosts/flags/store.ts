@@ -115,3 +115,11 @@ function toFlag(row: Row): HostFlag {
     cleared: at === null || byId === null ? undefined : { at, byId, reason: row.clear_reason ?? "" },
   };
 }
+
+/** The number of open flags of all hosts. */
+export async function countOpenFlags(db: Reader): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from host_flags where cleared_at is null
+  `.execute(db);
+  return rows[0]?.count ?? 0;
+}

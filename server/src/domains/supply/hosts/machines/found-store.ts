@@ -154,3 +154,15 @@ export async function countMachinesOfEach(
   `.execute(db);
   return new Map(rows.map((row) => [row.host_id, row.count]));
 }
+
+/** Numbers of machines by state. */
+export type MachineStates = { readonly total: number; readonly connected: number; readonly listed: number };
+
+export async function countMachineStates(db: Reader): Promise<MachineStates> {
+  const { rows } = await sql<MachineStates>`
+    select count(*)::integer as total, count(*) filter (where is_connected)::integer as connected,
+      count(*) filter (where is_listed)::integer as listed
+    from machines where deleted_at is null
+  `.execute(db);
+  return rows[0] ?? { total: 0, connected: 0, listed: 0 };
+}

@@ -1,0 +1,203 @@
+import type { SettingInForce } from "../domains/administration/index.ts";
+
+type Setting = {
+  readonly name: string;
+  /** The value without the setting, in words where it is none. */
+  readonly byDefault: string;
+  readonly meaning: string;
+  /** The option of `./berth up` that sets it. */
+  readonly option?: string;
+  /** True for a value that opens something, or may hold a password: it is never shown. */
+  readonly isSecret?: true;
+  /** True when all servers of one database must have the same value. */
+  readonly isShared?: true;
+};
+
+const shared = { isShared: true } as const;
+const secret = { isSecret: true } as const;
+
+/**
+ * Every setting that a server reads, as administrators see it. A test compares the table with the sources, so that a new
+ * setting cannot be forgotten.
+ */
+export const SETTINGS: readonly Setting[] = [
+  { name: "BERTH_PORT", byDefault: "8080", option: "--port", meaning: "Port of the API; 0 takes any free one" },
+  { name: "BERTH_HOST", byDefault: "127.0.0.1", option: "--host", meaning: "Address that the server listens at" },
+  { name: "BERTH_DATA_DIR", byDefault: ".berth", option: "--data-dir", meaning: "Folder of database, keys and agent" },
+  {
+    name: "DATABASE_URL",
+    byDefault: "embedded",
+    ...secret,
+    meaning: "External PostgreSQL in place of the embedded one",
+  },
+  { name: "BERTH_SIMULATE", byDefault: "", option: "--simulate", meaning: "Number of simulated hosts" },
+  { name: "BERTH_NO_AGENT", byDefault: "", option: "--no-agent", meaning: "1: this machine is no host" },
+  {
+    name: "BERTH_DECLARE_GPUS",
+    byDefault: "",
+    option: "--declare-gpus",
+    meaning: "GPUs to offer that do not exist, for development",
+  },
+  { name: "BERTH_LOG_LEVEL", byDefault: "warn", meaning: "Least level of lines in the log" },
+  { name: "BERTH_RATE_LIMITS", byDefault: "", meaning: "Limits of requests as JSON" },
+  { name: "BERTH_TRUST_PROXY", byDefault: "", meaning: "Proxies in front of the server: their number or addresses" },
+  {
+    name: "BERTH_LEASE_SECONDS",
+    byDefault: "600",
+    ...shared,
+    meaning: "Seconds for which a host may be cut off before it stops its containers",
+  },
+  {
+    name: "BERTH_NOTICE_SECONDS",
+    byDefault: "30",
+    ...shared,
+    meaning: "Seconds for which an evicted instance runs on",
+  },
+  {
+    name: "BERTH_MIN_SLICE_SECONDS",
+    byDefault: "60",
+    ...shared,
+    meaning: "Seconds for which other bids spare an instance that has resumed",
+  },
+  {
+    name: "BERTH_PROXY_PORTS",
+    byDefault: "10000-19999",
+    ...shared,
+    meaning: "Ports through which instances are reached, or off",
+  },
+  { name: "BERTH_PROXY_HOST", byDefault: "", meaning: "Name of the server in renters' SSH addresses" },
+  {
+    name: "BERTH_STRIPE_SECRET_KEY",
+    byDefault: "",
+    ...secret,
+    ...shared,
+    meaning: "Secret key of Stripe, which takes card payments",
+  },
+  { name: "BERTH_STRIPE_WEBHOOK_SECRET", byDefault: "", ...secret, meaning: "Secret of Stripe's webhook" },
+  { name: "BERTH_STRIPE_API_URL", byDefault: "https://api.stripe.com", meaning: "Address of Stripe's API" },
+  {
+    name: "BERTH_PUBLIC_URL",
+    byDefault: "",
+    meaning: "Address at which people and workers of endpoints reach the service",
+  },
+  {
+    name: "BERTH_PLATFORM_FEE_PERCENT",
+    byDefault: "0",
+    ...shared,
+    meaning: "Percent of hosts' earnings that the platform keeps",
+  },
+  {
+    name: "BERTH_GRANTED_EARNINGS",
+    byDefault: "held",
+    ...shared,
+    meaning: "When hosts are paid for granted credit: held, released, or after days",
+  },
+  {
+    name: "BERTH_CARD_HOLD_DAYS",
+    byDefault: "14",
+    ...shared,
+    meaning: "Days for which card payments are neither transferred nor paid out",
+  },
+  {
+    name: "BERTH_TRAFFIC_PRICE_MAX",
+    byDefault: "0.15",
+    ...shared,
+    meaning: "Most dollars per GB that hosts may ask for traffic",
+  },
+  {
+    name: "BERTH_STORAGE_PRICE_MAX",
+    byDefault: "1",
+    ...shared,
+    meaning: "Most dollars per GB and month that hosts may ask for storage",
+  },
+  {
+    name: "BERTH_TRAFFIC_LIMIT_BASE",
+    byDefault: "2",
+    ...shared,
+    meaning: "Dollars that traffic of an instance may cost without a limit of its renter",
+  },
+  {
+    name: "BERTH_TRAFFIC_LIMIT_PERCENT",
+    byDefault: "400",
+    ...shared,
+    meaning: "Percent of the hourly price that traffic may cost in each hour besides",
+  },
+  {
+    name: "BERTH_INSTANCES_MAX",
+    byDefault: "1000",
+    ...shared,
+    meaning: "Instances that one account may have at a time",
+  },
+  { name: "BERTH_VOLUMES_MAX", byDefault: "1000", ...shared, meaning: "Volumes that one account may have at a time" },
+  {
+    name: "BERTH_ARREARS_LIMIT",
+    byDefault: "10",
+    ...shared,
+    meaning: "Dollars of storage that is kept unpaid beyond 48 hours",
+  },
+  { name: "BERTH_SELLER_NAME", byDefault: "Berth", ...shared, meaning: "Issuer of invoices" },
+  { name: "BERTH_SELLER_ADDRESS", byDefault: "", meaning: "Address of the issuer; semicolons separate its lines" },
+  { name: "BERTH_SELLER_TAX_ID", byDefault: "", meaning: "Tax id of the issuer" },
+  { name: "BERTH_SELLER_COUNTRY", byDefault: "", meaning: "Country of the issuer, two letters" },
+  {
+    name: "BERTH_SELF_BILLING",
+    byDefault: "0",
+    ...shared,
+    meaning: "1: statements of hosts are invoices in their name",
+  },
+  { name: "BERTH_TAX_PERCENT", byDefault: "0", ...shared, meaning: "Percent of tax that prices include" },
+  { name: "BERTH_TAX_NOTE", byDefault: "No tax is charged.", meaning: "Sentence about tax on invoices" },
+  { name: "BERTH_TAX_TABLE", byDefault: "", meaning: "Taxes by the customer's country as JSON" },
+  { name: "BERTH_INVOICE_PREFIX", byDefault: "", ...shared, meaning: "Text before the year in numbers of invoices" },
+  {
+    name: "BERTH_OPEN_SIGNUP",
+    byDefault: "1",
+    ...shared,
+    meaning: "1: everybody who reaches the server may make an account",
+  },
+  { name: "BERTH_SMTP_URL", byDefault: "", ...secret, ...shared, meaning: "Mail server for notifications" },
+  { name: "BERTH_MAIL_FROM", byDefault: "", meaning: "Sender of mail" },
+  {
+    name: "BERTH_WEBHOOKS_ALLOW_PRIVATE",
+    byDefault: "",
+    meaning: "1: webhooks may go to private addresses, without TLS",
+  },
+  { name: "BERTH_SMS_URL", byDefault: "", ...secret, ...shared, meaning: "Provider of text messages" },
+  { name: "BERTH_SMS_TOKEN", byDefault: "", ...secret, meaning: "Token for the provider of text messages" },
+  { name: "BERTH_BACKUP_DIR", byDefault: "", ...shared, meaning: "Folder of backups" },
+  { name: "BERTH_BACKUP_LIMIT_GB", byDefault: "10", ...shared, meaning: "Most GB of one backup" },
+  { name: "BERTH_BACKUP_DAYS", byDefault: "30", ...shared, meaning: "Days for which a backup is kept" },
+  {
+    name: "BERTH_SECRET",
+    byDefault: "a file in the data directory",
+    ...secret,
+    ...shared,
+    meaning: "Secret that encrypts texts and derives keys",
+  },
+  { name: "BERTH_AGENT_URLS", byDefault: "", meaning: "Addresses under which agents reach the server" },
+  {
+    name: "BERTH_INTERNAL_URL",
+    byDefault: "where it listens",
+    meaning: "Address at which other servers of the database reach the server",
+  },
+  { name: "BERTH_REPLACE_SECRET", byDefault: "", meaning: "1: this start continued with another secret" },
+  { name: "BERTH_REPLACE_SETTINGS", byDefault: "", meaning: "1: this start set the shared settings for all servers" },
+  {
+    name: "BERTH_REPLACE_ADMIN_KEY",
+    byDefault: "",
+    option: "--new-admin-key",
+    meaning: "1: this start made a new key for the administrator",
+  },
+];
+
+/** Settings as they are in force on a server that was started with this environment. */
+export function settingsInForce(environment: Readonly<Record<string, string | undefined>>): readonly SettingInForce[] {
+  return SETTINGS.map(({ name, byDefault, meaning, option, isSecret = false, isShared = false }) => {
+    const given = environment[name] || undefined;
+    return {
+      ...{ name, meaning, option, isSecret, isShared, byDefault },
+      isSet: given !== undefined,
+      value: isSecret ? undefined : (given ?? byDefault),
+    };
+  });
+}

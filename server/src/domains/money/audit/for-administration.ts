@@ -1,0 +1,2 @@
+// Exports that only administration uses.
+export { readAuditState } from "./findings/audit-state-store.ts";

@@ -1,0 +1,2 @@
+// Exports that only administration uses.
+export { readQueueLength } from "./belongings-store.ts";

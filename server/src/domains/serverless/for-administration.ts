@@ -1,0 +1,2 @@
+// Exports that only administration uses.
+export { countServerless } from "./endpoints/belongings-store.ts";
