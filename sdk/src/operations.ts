@@ -616,6 +616,7 @@ export type AuditFinding = {
   readonly kind: string;
   readonly subject: string;
   readonly outcome: "repaired" | "told" | "alarmed";
+  readonly advice: string;
   readonly details: Readonly<Record<string, unknown>>;
   readonly first_found_at: number;
   readonly last_found_at: number;
@@ -939,6 +940,25 @@ export type BrowserSignInRequest = {
   readonly password?: string;
   readonly api_key?: string;
   readonly team_id?: number;
+};
+
+export type CalendarGpu = {
+  readonly position: number;
+  readonly gpu_name: string;
+  readonly is_present: boolean;
+  readonly intervals: readonly CalendarInterval[];
+};
+
+export type CalendarInterval = {
+  readonly from: number;
+  readonly until: number | null;
+  readonly kind: "on_demand" | "interruptible" | "reserved";
+  readonly ends_at: number | null;
+};
+
+export type CalendarMaintenance = {
+  readonly from: number;
+  readonly until: number;
 };
 
 export type Cap = {
@@ -2806,6 +2826,17 @@ export type Machine = {
   readonly maintenance: readonly Maintenance[];
 };
 
+export type MachineCalendar = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly from: number;
+  readonly now: number;
+  readonly listed_until: number | null;
+  readonly gpus: readonly CalendarGpu[];
+  readonly maintenances: readonly CalendarMaintenance[];
+  readonly is_cut: boolean;
+};
+
 export type MachineCancelMaintenanceResponse = {
   readonly success: true;
   readonly ctime: number;
@@ -3753,12 +3784,31 @@ export type PayoutTarget = {
   readonly details: Readonly<Record<string, string>>;
 };
 
+export type PriceBand = {
+  readonly gpu_count: number;
+  readonly host_count: number;
+  readonly p10: number;
+  readonly p25: number;
+  readonly p50: number;
+  readonly p75: number;
+  readonly p90: number;
+};
+
 export type PriceBreakdown = {
   readonly gpuCostPerHour: number;
   readonly diskHour: number;
   readonly totalHour: number;
   readonly discountTotalHour: number;
   readonly discountedTotalPerHour: number;
+};
+
+export type PriceHint = {
+  readonly success: true;
+  readonly machine_id: number;
+  readonly gpu_name: string;
+  readonly price_gpu: number;
+  readonly asked: PriceBand | WithheldBand;
+  readonly rented: PriceBand | WithheldBand;
 };
 
 export type PriceIncrease = {
@@ -5321,6 +5371,12 @@ export type WebhookWithSecret = {
   readonly created_at: number;
   readonly updated_at: number;
   readonly webhook_secret: string;
+};
+
+export type WithheldBand = {
+  readonly gpu_count: number;
+  readonly host_count: number;
+  readonly withheld: true;
 };
 
 export type Worker = {
@@ -7495,6 +7551,17 @@ export function machineDeleteAsks(client: Client, input: MachineDeleteAsksInput,
   return client.request({ method: "DELETE", path: `/api/v0/machines/${encodeURIComponent(input.id)}/asks/` }, options);
 }
 
+export type MachineCalendarInput = {
+  readonly id: number;
+};
+
+export type MachineCalendarAnswer = MachineCalendar;
+
+/** Show when the GPUs of an own machine were rented, and until when they are: `GET /api/v0/machines/{id}/calendar/` */
+export function machineCalendar(client: Client, input: MachineCalendarInput, options?: CallOptions): Promise<MachineCalendarAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/machines/${encodeURIComponent(input.id)}/calendar/` }, options);
+}
+
 export type MachineCancelMaintenanceInput = {
   readonly id: number;
 };
@@ -7561,6 +7628,17 @@ export type MachineSetMinBidAnswer = MachineSetMinBidResponse;
 /** Set what bids on an own machine must reach: `PUT /api/v0/machines/{id}/minbid/` */
 export function machineSetMinBid(client: Client, input: MachineSetMinBidInput, options?: CallOptions): Promise<MachineSetMinBidAnswer> {
   return client.request({ method: "PUT", path: `/api/v0/machines/${encodeURIComponent(input.id)}/minbid/`, body: input.body ?? {} }, options);
+}
+
+export type MachinePriceHintInput = {
+  readonly id: number;
+};
+
+export type MachinePriceHintAnswer = PriceHint;
+
+/** Compare the price of an own machine with those of other hosts: `GET /api/v0/machines/{id}/price-hint/` */
+export function machinePriceHint(client: Client, input: MachinePriceHintInput, options?: CallOptions): Promise<MachinePriceHintAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/machines/${encodeURIComponent(input.id)}/price-hint/` }, options);
 }
 
 export type MachineReliabilityInput = {

@@ -24,3 +24,4 @@ export {
   type HostedMachine,
 } from "./terms/terms-store.ts";
 export { listDearMachines, lowerMachinePrices } from "./terms/price-ceiling-store.ts";
+export { listGpuMachines } from "./machines/supply-store.ts";

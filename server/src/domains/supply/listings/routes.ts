@@ -10,6 +10,7 @@ import { earningsRoutes } from "./earnings/earnings-routes.ts";
 import { listingRoutes } from "./listing-routes.ts";
 import { machineErrorRoutes } from "./machine-error-routes.ts";
 import { maintenanceBatchRoutes } from "./maintenances/maintenance-routes.ts";
+import { outlookRoutes } from "./outlook/outlook-routes.ts";
 import { machinePageRoutes } from "./pages/machine-page-routes.ts";
 import { showMachines } from "./machine-service.ts";
 import { readMachineIds, toMachineId } from "./own-machine.ts";
@@ -47,6 +48,7 @@ import { viewEarnings, viewMachine, viewMaintenance, viewReport } from "./views.
 export function hostingRoutes(scope: HttpScope, { encryption }: { readonly encryption: Encryption }): void {
   readingRoutes(scope, encryption);
   machineErrorRoutes(scope);
+  outlookRoutes(scope);
   listingRoutes(scope, encryption);
   machinePageRoutes(scope, encryption);
   maintenanceRoutes(scope);

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { MachineId } from "../../../base/ids.ts";
+import type { DeviceId, InstanceId, MachineId } from "../../../base/ids.ts";
 import { nanos, type Nanos } from "../../../base/money.ts";
 import type { Reader } from "../../../db/transaction.ts";
 
@@ -36,4 +36,42 @@ export async function countGrantsOfEach(
     group by machine_id
   `.execute(db);
   return new Map(rows.map((row) => [row.machine_id, row.count]));
+}
+
+/** A GPU grant, live or past. */
+export type PastGrant = {
+  readonly deviceId: DeviceId;
+  readonly instanceId: InstanceId;
+  readonly isBid: boolean;
+  readonly grantedAt: Date;
+  /** The end of the grant; undefined while it is live. */
+  readonly releasedAt: Date | undefined;
+};
+
+/** Grants of these devices that are live or ended since a moment, the newest first; a host's own job does not count. */
+export async function listGrantsSince(
+  db: Reader,
+  { deviceIds, since }: { readonly deviceIds: readonly DeviceId[]; readonly since: Date },
+  limit: number,
+): Promise<readonly PastGrant[]> {
+  const { rows } = await sql<{
+    device_id: DeviceId;
+    instance_id: InstanceId;
+    is_bid: boolean;
+    granted_at: Date;
+    released_at: Date | null;
+  }>`
+    select device_id, instance_id, is_bid, granted_at, released_at from leases
+    where device_id = any(${[...deviceIds]}::integer[])
+      and (released_at is null or released_at >= ${since}::timestamptz)
+      and not (is_bid and price_nanos_per_device_hour = 0)
+    order by granted_at desc, id desc limit ${limit}::integer
+  `.execute(db);
+  return rows.map((row) => ({
+    deviceId: row.device_id,
+    instanceId: row.instance_id,
+    isBid: row.is_bid,
+    grantedAt: row.granted_at,
+    releasedAt: row.released_at ?? undefined,
+  }));
 }

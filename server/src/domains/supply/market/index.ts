@@ -1,4 +1,4 @@
-export { listRentedDevices, type RentedDevices } from "./demand-store.ts";
+export { listGrantsSince, listRentedDevices, type PastGrant, type RentedDevices } from "./demand-store.ts";
 export { discountPpm } from "./rules/discount.ts";
 export type { SearchCaller } from "./search/rules/search.ts";
 export { refuseUnknownFields } from "./search/rules/search-request.ts";

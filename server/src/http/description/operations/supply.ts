@@ -9,6 +9,14 @@ export const SUPPLY_OPERATIONS: OperationWords = {
   "api.machine.show": {
     description: "Returns one machine of the caller in a list; the list is empty when there is none.",
   },
+  "api.machine.calendar": {
+    description:
+      "Returns the rentals of each GPU of an own machine for 90 days back, with the agreed ends of those that go on, and announced maintenances. Renters are not named. 404 `no_such_machine`.",
+  },
+  "api.machine.price_hint": {
+    description:
+      "Returns the price of an own machine beside the prices that other hosts ask, and are paid, for GPUs of its model now, in dollars per GPU and hour. A band with fewer than three hosts behind it is withheld. 404 `no_such_machine`.",
+  },
   "api.machine.create_asks": {
     description:
       "Lists machines for rent, or changes their listings, all of them or none; prices are in dollars per GPU and hour, per GB and month, and per GB. 403 `not_authorized` for a machine of somebody else, 400 `invalid_args` naming the field, also above the operator's price ceiling.",
