@@ -65,6 +65,10 @@ const Finding = model("AuditFinding", {
   kind: Type.String(),
   subject: Type.String(),
   outcome: Type.Union([Type.Literal("repaired"), Type.Literal("told"), Type.Literal("alarmed")]),
+  advice: Type.String({
+    description: "The next step of an administrator, in a sentence or two",
+    examples: ["Nothing: a rule has repaired it."],
+  }),
   details: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object", additionalProperties: true }),
   first_found_at: Type.Number(),
   last_found_at: Type.Number(),

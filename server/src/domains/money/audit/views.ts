@@ -2,6 +2,7 @@ import type { FactHead, FactLink } from "../../../base/facts.ts";
 import { epochSeconds } from "../../../base/clock.ts";
 import type { AuditAnswer } from "./audit-desk.ts";
 import type { CheckResult } from "./rules/difference.ts";
+import { adviceFor } from "./findings/rules/advice.ts";
 import type { LastRun, StoredFinding } from "./findings/finding-store.ts";
 import type { AuditFactsResponse, AuditResponse, ReconciliationResponse } from "./schema.ts";
 
@@ -63,6 +64,7 @@ export function viewReconciliation(lastRun: LastRun, findings: readonly StoredFi
       kind: finding.kind,
       subject: finding.subject,
       outcome: finding.outcome,
+      advice: adviceFor(finding),
       details: finding.details,
       first_found_at: epochSeconds(finding.firstFoundAt),
       last_found_at: epochSeconds(finding.lastFoundAt),
