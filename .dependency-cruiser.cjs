@@ -201,6 +201,17 @@ const rooms = [
     "^(?!$1/)(cli|console)/",
   ),
   forbid(
+    "pieces-of-the-console-are-plain",
+    "console/src/ui and charts know neither the router nor the API, so that each piece can be read and used alone.",
+    "^console/src/(ui|charts|text)/",
+    [
+      "^console/src/(api|pages|parts|forms)/",
+      "^console/src/router\\.tsx$",
+      "^sdk/",
+      "/@tanstack/react-(router|query)/",
+    ],
+  ),
+  forbid(
     "nobody-imports-tests",
     "Tests, benchmarks and tools look at the product; the product must not need them.",
     "^(protocol|tunnel|server|agent|sdk|worker|cli|console)/",
@@ -353,7 +364,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     doNotFollow: { path: "node_modules" },
     // The examples of the SDK import its package, which is not installed here; a test runs them where it is.
-    exclude: { path: "(^|/)node_modules/\\.|^\\.berth/|^sdk/examples/" },
+    exclude: { path: "(^|/)node_modules/\\.|^\\.berth/|^console/(dist|\\.build-)|^sdk/examples/" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },
   },
 };

@@ -25,7 +25,7 @@ const configuration: Configuration = createRequire(import.meta.url)("../.depende
 export async function checkBoundaries(root: string): Promise<readonly string[]> {
   const rooms = ROOMS.filter((room) => existsSync(path.join(root, room)));
   const files = globSync(
-    rooms.map((room) => `${room}/**/*.ts`),
+    rooms.map((room) => `${room}/**/*.{ts,tsx}`),
     { cwd: root, exclude: ["**/node_modules/**"] },
   );
   return checkImports(root, rooms, files, {});

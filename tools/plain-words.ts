@@ -37,7 +37,7 @@ function findUnplain({ path, text }: SourceFile): readonly Complaint[] {
   return lines.flatMap((line, index) => {
     const continues = /^\s*\/\//.test(line) && /^\s*\/\//.test(lines[index - 1] ?? "");
     const pattern = /^\s*\/\*\*$/.test(lines[index - 1] ?? "") ? BLOCK_OPENING : OPENING;
-    const opening = path.endsWith(".ts") && !continues ? pattern.exec(line)?.[1] : undefined;
+    const opening = /\.tsx?$/.test(path) && !continues ? pattern.exec(line)?.[1] : undefined;
     const found = opening ?? WORDS.exec(line)?.[0];
     return found === undefined
       ? []

@@ -10,9 +10,9 @@ export type Complaint = string;
 const READ = [
   "{*.md,*.json,*.cjs,berth}",
   "docs/**/*.md",
-  "{protocol,tunnel,server,agent,sdk,worker,cli,console,test,bench,tools}/**/*.{ts,sql,md,json}",
+  "{protocol,tunnel,server,agent,sdk,worker,cli,console,test,bench,tools}/**/*.{ts,tsx,sql,md,json}",
 ];
-const NOT_READ = ["**/node_modules/**", "package-lock.json"];
+const NOT_READ = ["**/node_modules/**", "console/dist/**", "package-lock.json"];
 
 export function readTree(root: string): readonly SourceFile[] {
   const paths = globSync(READ, { cwd: root, exclude: NOT_READ });

@@ -14,17 +14,22 @@ export type Check = { readonly name: string; readonly run: () => Promise<CheckRe
 const GENERATORS = ["tools/dump-schema.ts", "tools/generate-openapi.ts", "tools/generate-sdk.ts"];
 const NODE_OPTIONS = ["--disable-warning=ExperimentalWarning"];
 /** The compiler's memory between runs. A file is checked again when it, or the type of something it uses, has changed. */
-const TYPES_CACHE = "node_modules/.cache/types.tsbuildinfo";
-const SOURCE = /\.[cm]?[jt]s$/;
+const TYPES_CACHE = "node_modules/.cache";
+/** Projects of the compiler: the console runs in browsers, whose types no other room has. */
+const PROJECTS = [
+  { name: "types", folder: "." },
+  { name: "types of the console", folder: "console" },
+];
+const SOURCE = /\.[cm]?[jt]sx?$/;
 /** Configuration that each file is checked by: when it has changed, every file has to be looked at. */
 const CONFIGURATION =
-  /^(\.oxfmtrc\.json|\.oxlintrc\.json|\.dependency-cruiser\.cjs|tsconfig\.json|package-lock\.json)$/;
+  /^(\.oxfmtrc\.json|\.oxlintrc\.json|\.dependency-cruiser\.cjs|(console\/)?tsconfig\.json|package-lock\.json)$/;
 
 export function wholeTreeChecks(root: string): readonly Check[] {
   return [
     formatCheck(root),
     lintCheck(root),
-    { name: "types", run: () => runTool(root, "tsc", "--noEmit", "--project", ".") },
+    ...typeChecks(root),
     boundariesCheck(root),
     { name: "unused code", run: () => runTool(root, "knip") },
     ...GENERATORS.filter((file) => existsSync(path.join(root, file))).map((file) => ({
@@ -43,10 +48,7 @@ export function changeChecks(root: string, changed: readonly string[] | undefine
   return [
     ...(files?.length === 0 ? [] : [formatCheck(root, files)]),
     ...(files !== undefined && !files.some(isSource) ? [] : [lintCheck(root, files), boundariesCheck(root, files)]),
-    {
-      name: "types",
-      run: () => runTool(root, "tsc", "--noEmit", "--project", ".", "--incremental", "--tsBuildInfoFile", TYPES_CACHE),
-    },
+    ...typeChecks(root, (folder) => ["--incremental", "--tsBuildInfoFile", cacheOf(folder)]),
     { name: "house rules", run: () => checkHouseRules(root) },
   ];
 }
@@ -85,6 +87,18 @@ export async function showChecks(running: readonly RunningCheck[]): Promise<bool
   return isAllFine;
 }
 
+function typeChecks(root: string, options: (folder: string) => readonly string[] = () => []): readonly Check[] {
+  const present = PROJECTS.filter(({ folder }) => existsSync(path.join(root, folder, "tsconfig.json")));
+  return present.map(({ name, folder }) => ({
+    name,
+    run: () => runTool(root, "tsc", "--noEmit", "--project", folder, ...options(folder)),
+  }));
+}
+
+function cacheOf(folder: string): string {
+  return path.join(TYPES_CACHE, `types${folder === "." ? "" : `-${folder}`}.tsbuildinfo`);
+}
+
 function formatCheck(root: string, files: readonly string[] = []): Check {
   // Not every kind of file is formatted, and to be given none that is would be an error.
   return { name: "format", run: () => runTool(root, "oxfmt", "--check", "--no-error-on-unmatched-pattern", ...files) };
@@ -99,7 +113,7 @@ function lintCheck(root: string, files: readonly string[] = [], options: readonl
 }
 
 function boundariesCheck(root: string, files: readonly string[] = []): Check {
-  const sources = files.filter((file) => file.endsWith(".ts"));
+  const sources = files.filter((file) => /\.tsx?$/.test(file));
   return { name: "boundaries", run: () => runTool(root, "node", ...NODE_OPTIONS, "tools/boundaries.ts", ...sources) };
 }
 

@@ -53,7 +53,7 @@ function testLanes(files: readonly string[]): readonly TestRun[] {
   const concurrency = os.availableParallelism();
   // Backwards, since the longest are in test/ and tools/: in the end no processor waits for one of them.
   const all = files.toReversed();
-  const isEndToEnd = (file: string) => /^test\/(e2e|simulation)\//.test(file) || file.endsWith(".e2e.test.ts");
+  const isEndToEnd = (file: string) => /^test\/(console|e2e|simulation)\//.test(file) || file.endsWith(".e2e.test.ts");
   const unit = all.filter((file) => !isEndToEnd(file));
   const endToEnd = all.filter(isEndToEnd);
   // Beside each other, since end-to-end tests wait for containers and other programs half of their time.
@@ -109,7 +109,7 @@ function findGiven(given: readonly string[]): {
     const found = below("*.test.ts");
     if (found.length === 0) throw new UsageError(`no test below ${argument}`);
     for (const file of found) tests.add(file);
-    for (const file of below("*.ts")) sources.add(file);
+    for (const file of below("*.{ts,tsx}")) sources.add(file);
   }
   return { tests: [...tests], sources: [...sources] };
 }

@@ -44,7 +44,7 @@ function isTest(file: SourceFile): boolean {
 }
 
 function productCode(files: readonly SourceFile[]): readonly SourceFile[] {
-  return files.filter((file) => file.path.endsWith(".ts") && !isTest(file));
+  return files.filter((file) => /\.tsx?$/.test(file.path) && !isTest(file));
 }
 
 /** All SQL of a domain stands in its stores, where it can be found, explained and tested. */
@@ -85,7 +85,7 @@ function clocks(files: readonly SourceFile[]): readonly Complaint[] {
 /** One spelling of privacy, the language's own; a constructor has none. */
 function privateMembers(files: readonly SourceFile[]): readonly Complaint[] {
   return files
-    .filter((file) => file.path.endsWith(".ts") && !PLANTS_MISTAKES.has(file.path))
+    .filter((file) => /\.tsx?$/.test(file.path) && !PLANTS_MISTAKES.has(file.path))
     .flatMap((file) =>
       linesMatching(file, /^\s+private (?!constructor\b)[\w# ]+/, (found) => `"${found}": write #name instead`),
     );
@@ -147,10 +147,14 @@ function headingsOf(text: string): ReadonlySet<string> {
 
 function fileNames(files: readonly SourceFile[]): readonly Complaint[] {
   const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*\.ts$/;
+  const component = /^([A-Z][A-Za-z0-9]*|[a-z0-9]+(-[a-z0-9]+)*)\.tsx$/;
   return files
-    .filter((file) => /^(protocol|tunnel|server|agent|sdk|cli|console|test|bench|tools)\/.*\.ts$/.test(file.path))
-    .filter((file) => !file.path.split("/").every((part) => /^[a-z0-9-]+$/.test(part) || kebab.test(part)))
-    .map((file) => `${file.path}: names are kebab-case`);
+    .filter((file) => /^(protocol|tunnel|server|agent|sdk|cli|console|test|bench|tools)\/.*\.tsx?$/.test(file.path))
+    .filter(
+      (file) =>
+        !file.path.split("/").every((part) => /^[a-z0-9-]+$/.test(part) || kebab.test(part) || component.test(part)),
+    )
+    .map((file) => `${file.path}: names are kebab-case, and those of components as they are`);
 }
 
 /** A test's name is the guarantee that it holds; short ones name a function instead. */
