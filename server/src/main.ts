@@ -16,6 +16,7 @@ import { countConnectedGpus } from "./domains/supply/hosts/for-assembly.ts";
 import { GATHER_MS } from "./domains/rental/instances/for-assembly.ts";
 import { lockDataDir } from "./assembly/lock.ts";
 import { startAgentProcess, type AgentProcess } from "./assembly/agent-process.ts";
+import { startConsoleBuild } from "./assembly/console-build.ts";
 import { readyText } from "./assembly/announce.ts";
 import { openFactKeeper } from "./assembly/files.ts";
 import { freeBytesOf } from "./assembly/health.ts";
@@ -163,6 +164,8 @@ async function main(): Promise<void> {
   }
   try {
     await mkdir(config.dataDir, { recursive: true });
+    const consoleBuild = config.hasConsole ? startConsoleBuild(say) : undefined;
+    if (consoleBuild !== undefined) stops.push(() => consoleBuild.stop());
     const { database, connection } = await openDatabase(config, log);
     const { server, secret, token, adminKey } = await startServer(config, { database, clock, log });
     stops.push(() => server.stop());
@@ -178,6 +181,7 @@ async function main(): Promise<void> {
       random: randomBytes,
       sms: config.smsProvider && createSmsSender(config.smsProvider),
       proxy,
+      console: consoleBuild?.files,
       gatherMs: GATHER_MS,
       freeBytes: () => freeBytesOf(config.dataDir),
     });

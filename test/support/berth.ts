@@ -128,11 +128,16 @@ export async function untilOffered({ call }: Pick<Berth, "call">, machineCount: 
   });
 }
 
-/** The environment of this process, without the variables that configure a Berth. */
+/** The environment of this process, without the variables that configure a Berth; the web console is not built. */
 export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("BERTH_") && name !== "DATABASE_URL");
   // The test runner's mark would make a Node child report to it instead of running.
-  return { ...Object.fromEntries(own.filter(([name]) => name !== "NODE_TEST_CONTEXT")), ...OPEN_HOST, ...extra };
+  return {
+    ...Object.fromEntries(own.filter(([name]) => name !== "NODE_TEST_CONTEXT")),
+    ...OPEN_HOST,
+    BERTH_CONSOLE: "0",
+    ...extra,
+  };
 }
 
 /** Runs `./berth` to its end. */

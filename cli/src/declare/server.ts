@@ -18,6 +18,7 @@ export function declareServerCommands(program: Command): void {
         .argParser(parseCount),
     )
     .option("--no-agent", "offer no machine at all")
+    .option("--no-console", "build and serve no web console")
     .option("--new-admin-key", "make a new key for the administrator; the earlier one stops working")
     .addOption(
       new Option("--declare-gpus <list>", "pretend that this machine has GPUs, such as 'RTX 4090:2' (for development)")

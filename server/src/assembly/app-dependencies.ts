@@ -8,6 +8,7 @@ import type { PaymentSettings } from "../domains/money/payments/for-assembly.ts"
 import type { BackupSettings } from "../domains/rental/backups/index.ts";
 import type { ThisServer } from "../domains/servers/index.ts";
 import type { NotificationSettings } from "./notification-parts.ts";
+import type { ConsoleFiles } from "../http/console.ts";
 import type { Limits } from "../http/rate-limit.ts";
 import type { TrustedProxies } from "../http/trusted-proxies.ts";
 import type { Outside } from "../base/pinned-request.ts";
@@ -48,6 +49,8 @@ export type AppDependencies = {
   readonly isSignupOpen?: boolean;
   /** The environment that the settings come from, as administrators are shown them. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** The build of the web console; without it its pages say that there is none. */
+  readonly console?: ConsoleFiles | undefined;
   /** This process among the servers of its database; absent where it is the only one, as in tests. */
   readonly server?: ThisServer;
 };

@@ -70,6 +70,8 @@ export type Config = {
   readonly accountLimits: AccountLimits;
   /** True when anybody who reaches the server may make an account. */
   readonly isSignupOpen: boolean;
+  /** True when this server builds and serves the web console. */
+  readonly hasConsole: boolean;
   readonly smsProvider: SmsSettings | undefined;
   /** The folder of backups and their limits; undefined makes none. */
   readonly backups: BackupSettings | undefined;
@@ -139,6 +141,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       volumes: readInteger("BERTH_VOLUMES_MAX", environment["BERTH_VOLUMES_MAX"] || "1000", ACCOUNT_COUNT_MAX),
     },
     isSignupOpen: readSwitch("BERTH_OPEN_SIGNUP", environment["BERTH_OPEN_SIGNUP"] || "1"),
+    hasConsole: readSwitch("BERTH_CONSOLE", environment["BERTH_CONSOLE"] || "1"),
     smsProvider: readSms(environment["BERTH_SMS_URL"], environment["BERTH_SMS_TOKEN"]),
     backups: readBackupSettings(environment),
     notifications: {

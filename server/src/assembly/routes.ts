@@ -65,6 +65,7 @@ import { createRegistryClient, templateOutlookRoutes, templateRoutes } from "../
 import { networkVolumeRoutes, type SpaceTable, volumeRoutes } from "../domains/supply/volumes/for-assembly.ts";
 import { unbuiltRoutes } from "../domains/unbuilt/index.ts";
 import { queueRoutes } from "../domains/rental/queue/index.ts";
+import { registerConsole } from "../http/console.ts";
 import { registerDocs } from "../http/docs.ts";
 import { listBelongings } from "./belongings.ts";
 import { registerHealth } from "./health.ts";
@@ -152,6 +153,7 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   registerHealth(http, { loops, freeBytes: parts.freeBytes ?? (async () => undefined) });
   registerMetrics(http, { loops, gateway, offers, hub: parts.hub });
   registerDocs(http);
+  registerConsole(http, parts.console);
 }
 
 /** Registers the routes of accounts, of signing in, and of teams. */

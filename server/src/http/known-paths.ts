@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RouteAccess } from "../base/access.ts";
 import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
@@ -25,6 +26,9 @@ export class KnownPaths {
   readonly #routes: Route[] = [];
   /** Made from the routes when the first request asks, since a start should not wait for it. */
   #patterns: readonly Pattern[] | undefined;
+
+  /** Answers a GET at a path of no route; undefined leaves it to the refusal in JSON. */
+  stray: StrayAnswer | undefined;
 
   add(route: Route): void {
     this.#routes.push(route);
@@ -68,14 +72,19 @@ function partsOf(path: string): readonly string[] {
   return path.split("/").filter((part) => part !== "");
 }
 
+/** Answers a person's browser at a path that does not exist; undefined when the request is none of a browser. */
+export type StrayAnswer = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> | undefined;
+
 /** A known path with another method names the methods that it has; all other paths are not found. Returns all paths. */
 export function refuseUnknownRoutes(app: App, log: Log): KnownPaths {
   const known = new KnownPaths();
   app.addHook("onRoute", ({ url, method, config }) => known.add({ url, method, access: config?.access }));
-  app.setNotFoundHandler((request, reply) => {
+  app.setNotFoundHandler(async (request, reply) => {
     const [path = ""] = request.url.split("?");
-    const message = `There is no ${request.method} ${path}`;
     const allowed = known.methodsOf(path);
+    const page = allowed.length === 0 ? known.stray?.(request, reply) : undefined;
+    if (page !== undefined) return page;
+    const message = `There is no ${request.method} ${path}`;
     const refused =
       allowed.length === 0
         ? new AppError("not_found", "not_found", `${message}.`)
@@ -83,6 +92,7 @@ export function refuseUnknownRoutes(app: App, log: Log): KnownPaths {
             extra: { allowed },
           });
     sendError(refused, request, reply, log);
+    return reply;
   });
   return known;
 }

@@ -29,6 +29,9 @@ export const DEFAULT_LIMITS: Limits = {
     "api.template.fetch_tags": { perSecond: 2, burst: 10 },
     "api.template.docker_tags": { perSecond: 2, burst: 10 },
     "api.template.check_login": { perSecond: 2, burst: 10 },
+    // A page of the console loads dozens of files, and all people of an office come from one address.
+    "console.page": { perSecond: 100, burst: 600 },
+    "console.file": { perSecond: 500, burst: 5_000 },
     // A payment provider calls from few addresses for all its users, and comes back hours later when it is refused.
     "api.billing.webhook": { perSecond: 200, burst: 2_000 },
   },

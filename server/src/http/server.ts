@@ -25,7 +25,7 @@ import { ErrorBody, RateLimitBody, sendError, unsupportedMediaType } from "./err
 import { once, type Repeatable } from "../db/idempotency.ts";
 import { repeatableOf } from "./idempotency.ts";
 import { presentedSecret, mayHaveKeyInBody } from "./presented-secret.ts";
-import { refuseUnknownRoutes } from "./known-paths.ts";
+import { refuseUnknownRoutes, type StrayAnswer } from "./known-paths.ts";
 import { OwnRequests, type OwnAnswer, type OwnRequest } from "./own-requests.ts";
 import { sanitize, sanitizeQuery } from "./sanitize.ts";
 import { serializerOf } from "./serialize.ts";
@@ -57,6 +57,8 @@ export type HttpScope = {
   readonly repeatable: (request: FastifyRequest) => Repeatable | undefined;
   /** The access of the route that answers such a request; undefined when there is no such route. */
   readonly accessOf: (method: string, path: string) => RouteAccess | undefined;
+  /** Lets people's browsers have a page where there is none; other clients get the refusal in JSON. */
+  readonly answerStrays: (answer: StrayAnswer) => void;
   /** Sends a request of the server itself as this caller; undefined, without sending it, when the server closes. */
   readonly sendAs: (identity: Identity, request: OwnRequest) => Promise<OwnAnswer | undefined>;
 };
@@ -129,6 +131,9 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
     clock,
     repeatable,
     accessOf: (method, path) => knownPaths.accessOf(method, path),
+    answerStrays: (answer) => {
+      knownPaths.stray = answer;
+    },
     sendAs: (identity, request) => ownRequests.send(identity, request),
     async mutate(request, work) {
       // Some reads change something, too.

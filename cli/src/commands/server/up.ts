@@ -11,11 +11,21 @@ export type UpOptions = {
   readonly agent: boolean;
   readonly declareGpus?: string;
   readonly newAdminKey?: boolean;
+  readonly console?: boolean;
 };
 
 /** Environment variables of the server's process, in addition to those it inherits. */
 export function upEnvironment(options: UpOptions): Record<string, string> {
-  const { port, host, dataDir, simulate, agent: hasAgent, declareGpus, newAdminKey = false } = options;
+  const {
+    port,
+    host,
+    dataDir,
+    simulate,
+    agent: hasAgent,
+    declareGpus,
+    newAdminKey = false,
+    console: hasConsole = true,
+  } = options;
   if (host.trim() === "") throw new UserError("The host is empty.", "Give an address, such as --host 0.0.0.0.", 2);
   if (simulate !== undefined && !hasAgent) {
     throw new UserError("--simulate starts hosts and --no-agent starts none.", "Give one of the two.", 2);
@@ -33,6 +43,7 @@ export function upEnvironment(options: UpOptions): Record<string, string> {
     BERTH_DATA_DIR: path.resolve(dataDir),
     ...(simulate === undefined ? {} : { BERTH_SIMULATE: String(simulate) }),
     ...(hasAgent ? {} : { BERTH_NO_AGENT: "1" }),
+    ...(hasConsole ? {} : { BERTH_CONSOLE: "0" }),
     ...(newAdminKey ? { BERTH_REPLACE_ADMIN_KEY: "1" } : {}),
     ...(declareGpus === undefined ? {} : { BERTH_DECLARE_GPUS: declareGpus }),
   };
