@@ -1,0 +1,121 @@
+// Builds the console into console/dist: `node console/build.ts`. With --if-changed it does nothing when the sources are
+// those of the last build. The build is complete at every moment: new files come first, then the page that names them.
+import { createHash } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { brotliCompressSync, constants } from "node:zlib";
+import { build } from "vite";
+
+const CONSOLE = import.meta.dirname;
+const ROOT = path.join(CONSOLE, "..");
+const DIST = path.join(CONSOLE, "dist");
+/** The record of the last build: the hash of its sources, and its files. */
+const RECORD = "build.json";
+/** The word in the page that the server replaces with a fresh nonce in every answer. */
+const NONCE_PLACE = "BERTH_NONCE";
+/** Brotli bytes of scripts and styles that the first page may load. */
+const FIRST_LOAD_BYTES_MAX = 200_000;
+/** The oldest browsers that the console is for: those that know `light-dark()`. */
+const BROWSERS = ["chrome123", "firefox120", "safari17.5"];
+const COMPRESSED = /\.(?:js|css|svg)$/;
+
+type BuildRecord = { readonly sources: string; readonly files: readonly string[]; readonly firstLoadBytes: number };
+
+/** The hash of everything that the build depends on. */
+function hashSources(): string {
+  const files = globSync(["src/**/*", "public/**/*", "index.html", "build.ts", "tsconfig.json"], { cwd: CONSOLE });
+  const sdk = globSync("sdk/src/*.ts", { cwd: ROOT, exclude: ["**/*.test.ts"] });
+  const all = [...files.map((file) => `console/${file}`), ...sdk, "package-lock.json"].toSorted();
+  const hash = createHash("sha256");
+  for (const file of all) {
+    if (!/\.\w+$/.test(file)) continue; // A folder.
+    hash.update(`${file}\0`).update(readFileSync(path.join(ROOT, file)));
+  }
+  return hash.digest("hex");
+}
+
+async function readRecord(): Promise<BuildRecord | undefined> {
+  const text = await readFile(path.join(DIST, RECORD), "utf8").catch(() => undefined);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** Puts a compressed copy beside every file of the build but the page, which differs in each answer. */
+async function precompress(folder: string): Promise<void> {
+  for (const name of globSync("**/*", { cwd: folder })) {
+    if (!COMPRESSED.test(name)) continue;
+    const file = path.join(folder, name);
+    await writeFile(`${file}.br`, compress(await readFile(file)));
+  }
+}
+
+function compress(source: Uint8Array): Uint8Array {
+  return brotliCompressSync(source, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
+}
+
+/** Brotli bytes of the scripts and styles that the page names itself, so that every visitor loads them. */
+function firstLoadBytes(folder: string, page: string): number {
+  const names = [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+\.(?:js|css))"/g)].map(([, name = ""]) => name);
+  return names
+    .map((name) => readFileSync(path.join(folder, `${name}.br`)).length)
+    .reduce((sum, bytes) => sum + bytes, 0);
+}
+
+async function buildInto(outDir: string): Promise<void> {
+  await build({
+    configFile: false,
+    root: CONSOLE,
+    logLevel: "error",
+    html: { cspNonce: NONCE_PLACE },
+    build: {
+      outDir,
+      target: BROWSERS,
+      // A file in an address would need data: in the policy of the page.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+    },
+  });
+}
+
+/** Puts a finished build in the place of the last one, whose files stay for pages that are open. */
+async function publish(folder: string, sources: string): Promise<BuildRecord> {
+  const last = await readRecord();
+  const page = await readFile(path.join(folder, "index.html"), "utf8");
+  const files = (await readdir(path.join(folder, "assets"))).toSorted();
+  const record = { sources, files, firstLoadBytes: firstLoadBytes(folder, page) };
+  for (const name of await readdir(folder)) {
+    if (name !== "index.html") await cp(path.join(folder, name), path.join(DIST, name), { recursive: true });
+  }
+  await cp(path.join(folder, "index.html"), path.join(DIST, "index.html.new"));
+  await rename(path.join(DIST, "index.html.new"), path.join(DIST, "index.html"));
+  await writeFile(path.join(DIST, `${RECORD}.new`), JSON.stringify(record));
+  await rename(path.join(DIST, `${RECORD}.new`), path.join(DIST, RECORD));
+  const kept = new Set([...files, ...(last?.files ?? [])]);
+  for (const name of await readdir(path.join(DIST, "assets"))) {
+    if (!kept.has(name)) await rm(path.join(DIST, "assets", name), { force: true });
+  }
+  return record;
+}
+
+async function main(isOnlyIfChanged: boolean): Promise<void> {
+  const sources = hashSources();
+  if (isOnlyIfChanged && (await readRecord())?.sources === sources) return;
+  process.stdout.write("Building the console…\n");
+  const folder = await mkdtemp(path.join(CONSOLE, ".build-"));
+  try {
+    await buildInto(folder);
+    await precompress(folder);
+    const record = await publish(folder, sources);
+    process.stdout.write(`The console is built (${Math.round(record.firstLoadBytes / 1000)} kB at the first visit).\n`);
+    if (record.firstLoadBytes > FIRST_LOAD_BYTES_MAX) {
+      throw new Error(
+        `the first visit loads ${record.firstLoadBytes} bytes; at most ${FIRST_LOAD_BYTES_MAX} are allowed`,
+      );
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+await main(process.argv.includes("--if-changed"));

@@ -1,0 +1,14 @@
+import { createClient } from "../../../sdk/src/index.ts";
+
+/** Marks a change as sent by the console: other sites cannot make a browser send this header along with its cookie. */
+const MARK = "x-berth-console";
+
+/** Sends requests with the session's cookie. */
+const sendWithSession: typeof fetch = (input, init = {}) => {
+  const headers = new Headers(init.headers);
+  if (init.method !== undefined && init.method !== "GET") headers.set(MARK, "1");
+  return fetch(input, { ...init, headers, credentials: "same-origin", cache: "no-store" });
+};
+
+/** The console's client: the server that the page came from, as the person who is signed in. */
+export const client = createClient({ baseUrl: globalThis.location.origin, fetch: sendWithSession, attemptsMax: 3 });

@@ -1,0 +1,85 @@
+import { Drawer } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { Outlet, useLocation } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { live } from "../api/live.ts";
+import { useMe } from "../api/me.ts";
+import { useRights, useSidebarCounts } from "./rights.ts";
+import { LostBar } from "./LostBar.tsx";
+import { Palette } from "./Palette.tsx";
+import { sectionsFor } from "./sections.ts";
+import { ShortcutHelp } from "./ShortcutHelp.tsx";
+import { Sidebar } from "./Sidebar.tsx";
+import { useShortcuts } from "./shortcuts.ts";
+import { TopBar } from "./TopBar.tsx";
+import classes from "./frame.module.css";
+
+/** Everything around the pages of a person who is signed in. */
+export function Frame() {
+  const [isMenuOpen, menu] = useDisclosure(false);
+  const [isPaletteOpen, palette] = useDisclosure(false);
+  const [isHelpOpen, help] = useDisclosure(false);
+  const sections = sectionsFor(useRights());
+  const counts = useSidebarCounts();
+  const main = useFocusOnNewPage();
+  useTitle();
+  useEffect(() => live.start(), []);
+  useShortcuts({ sections, openPalette: palette.open, openHelp: help.open });
+  return (
+    <>
+      <a href="#main" className={classes["skip"]}>
+        Skip to the page
+      </a>
+      <TopBar onMenu={menu.open} onSearch={palette.open} onHelp={help.open} />
+      <LostBar />
+      <div className={classes["body"]}>
+        <div className={classes["aside"]}>
+          <Sidebar sections={sections} counts={counts} />
+        </div>
+        <main id="main" ref={main} tabIndex={-1} className={classes["main"]}>
+          <Outlet />
+        </main>
+      </div>
+      <Drawer
+        opened={isMenuOpen}
+        onClose={menu.close}
+        title="Berth"
+        size={260}
+        padding="sm"
+        closeButtonProps={{ "aria-label": "Close" }}
+      >
+        <Sidebar sections={sections} counts={counts} onChoose={menu.close} />
+      </Drawer>
+      <Palette isOpen={isPaletteOpen} onClose={palette.close} sections={sections} />
+      <ShortcutHelp isOpen={isHelpOpen} onClose={help.close} sections={sections} />
+    </>
+  );
+}
+
+/** Moves the focus to the page after a change of the path, so that a reader of the screen begins there. */
+function useFocusOnNewPage() {
+  const main = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  const last = useRef(pathname);
+  useEffect(() => {
+    if (last.current !== pathname) main.current?.focus({ preventScroll: true });
+    last.current = pathname;
+  }, [pathname]);
+  return main;
+}
+
+/** Names the tab after the page's heading. */
+function useTitle(): void {
+  const me = useMe();
+  useEffect(() => {
+    const name = () => {
+      const heading = document.querySelector("main h1")?.textContent ?? "";
+      document.title = heading === "" ? "Berth" : `${heading} · Berth`;
+    };
+    const observer = new MutationObserver(name);
+    const main = document.querySelector("main");
+    if (main !== null) observer.observe(main, { childList: true, subtree: true, characterData: true });
+    name();
+    return () => observer.disconnect();
+  }, [me?.id]);
+}

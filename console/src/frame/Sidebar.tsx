@@ -1,0 +1,40 @@
+import { Link } from "@tanstack/react-router";
+import type { NavSection } from "./sections.ts";
+import classes from "./frame.module.css";
+
+type Props = {
+  readonly sections: readonly NavSection[];
+  /** Counts beside entries, by their path. */
+  readonly counts: Readonly<Record<string, number | undefined>>;
+  readonly onChoose?: () => void;
+};
+
+/** Links to all areas, in sections. */
+export function Sidebar({ sections, counts, onChoose }: Props) {
+  return (
+    <nav aria-label="Main" className={classes["nav"]}>
+      {sections.map(({ name, entries }) => (
+        <section key={name} aria-labelledby={`nav-${name}`} className={classes["navSection"]}>
+          <h2 id={`nav-${name}`} className={classes["navTitle"]}>
+            {name}
+          </h2>
+          <ul>
+            {entries.map(({ label, to }) => (
+              <li key={to}>
+                <Link
+                  to={to}
+                  className={classes["navLink"]}
+                  activeOptions={{ exact: entries.some((other) => other.to !== to && other.to.startsWith(`${to}/`)) }}
+                  {...(onChoose === undefined ? {} : { onClick: onChoose })}
+                >
+                  <span>{label}</span>
+                  {(counts[to] ?? 0) > 0 && <span className={classes["navCount"]}>{counts[to]}</span>}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </nav>
+  );
+}

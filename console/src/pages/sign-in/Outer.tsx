@@ -1,0 +1,17 @@
+import { Outlet } from "@tanstack/react-router";
+import classes from "../../frame/frame.module.css";
+
+/** The place of pages before somebody is signed in. */
+export function Outer() {
+  return (
+    <main className={classes["outer"]}>
+      <div className={classes["card"]}>
+        <div className={classes["brand"]}>
+          <img src="/icon.svg" width={28} height={28} alt="" />
+          Berth
+        </div>
+        <Outlet />
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,391 @@
+// The whole tree of addresses. A page is loaded when somebody goes there; its search parameters are typed here.
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent as lazy,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
+import { meQuery } from "./api/me.ts";
+import { isSignedOut, queryClient } from "./api/query-client.ts";
+import { Frame } from "./frame/Frame.tsx";
+import { Broken } from "./pages/strays/Broken.tsx";
+import { Unknown } from "./pages/strays/Unknown.tsx";
+import { plainSearch, searchOf, text } from "./search.ts";
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: Unknown, errorComponent: Broken });
+
+/** Pages before somebody is signed in. */
+const outer = createRoute({
+  getParentRoute: () => root,
+  id: "outer",
+  component: lazy(() => import("./pages/sign-in/Outer.tsx"), "Outer"),
+});
+const signIn = createRoute({
+  getParentRoute: () => outer,
+  path: "sign-in",
+  validateSearch: searchOf({ next: text }),
+  component: lazy(() => import("./pages/sign-in/SignIn.tsx"), "SignIn"),
+});
+
+/** Pages of a person who is signed in; others are sent to sign in, and come back. */
+const frame = createRoute({
+  getParentRoute: () => root,
+  id: "frame",
+  component: Frame,
+  async beforeLoad({ location }) {
+    try {
+      await queryClient.ensureQueryData(meQuery);
+    } catch (error) {
+      if (!isSignedOut(error)) throw error;
+      throw redirect({ to: "/sign-in", search: { next: location.href } });
+    }
+  },
+});
+const signUp = createRoute({
+  getParentRoute: () => outer,
+  path: "sign-up",
+  component: lazy(() => import("./pages/sign-in/SignUp.tsx"), "SignUp"),
+});
+const invitation = createRoute({
+  getParentRoute: () => outer,
+  path: "invitation",
+  validateSearch: searchOf({ token: text }),
+  component: lazy(() => import("./pages/sign-in/Invitation.tsx"), "Invitation"),
+});
+const reset = createRoute({
+  getParentRoute: () => outer,
+  path: "reset",
+  validateSearch: searchOf({ token: text }),
+  component: lazy(() => import("./pages/sign-in/Reset.tsx"), "Reset"),
+});
+
+const home = createRoute({
+  getParentRoute: () => frame,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/instances" });
+  },
+});
+
+// Rent
+const market = createRoute({
+  getParentRoute: () => frame,
+  path: "market",
+  validateSearch: searchOf({ q: text }),
+  component: lazy(() => import("./pages/market/Market.tsx"), "Market"),
+});
+const instances = createRoute({
+  getParentRoute: () => frame,
+  path: "instances",
+  component: lazy(() => import("./pages/instances/Instances.tsx"), "Instances"),
+});
+const queue = createRoute({
+  getParentRoute: () => frame,
+  path: "queue",
+  component: lazy(() => import("./pages/queue/Queue.tsx"), "Queue"),
+});
+const templates = createRoute({
+  getParentRoute: () => frame,
+  path: "templates",
+  component: lazy(() => import("./pages/templates/Templates.tsx"), "Templates"),
+});
+const template = createRoute({
+  getParentRoute: () => frame,
+  path: "templates/$id",
+  component: lazy(() => import("./pages/templates/Template.tsx"), "Template"),
+});
+const volumes = createRoute({
+  getParentRoute: () => frame,
+  path: "volumes",
+  component: lazy(() => import("./pages/volumes/Volumes.tsx"), "Volumes"),
+});
+const instance = createRoute({
+  getParentRoute: () => frame,
+  path: "instances/$id",
+  component: lazy(() => import("./pages/instances/Instance.tsx"), "Instance"),
+});
+const instanceOverview = createRoute({
+  getParentRoute: () => instance,
+  path: "/",
+  component: lazy(() => import("./pages/instances/InstanceOverview.tsx"), "InstanceOverview"),
+});
+const instanceTerminal = createRoute({
+  getParentRoute: () => instance,
+  path: "terminal",
+  component: lazy(() => import("./pages/instances/InstanceTerminal.tsx"), "InstanceTerminal"),
+});
+const instanceFiles = createRoute({
+  getParentRoute: () => instance,
+  path: "files",
+  component: lazy(() => import("./pages/instances/InstanceFiles.tsx"), "InstanceFiles"),
+});
+const instanceLogs = createRoute({
+  getParentRoute: () => instance,
+  path: "logs",
+  component: lazy(() => import("./pages/instances/InstanceLogs.tsx"), "InstanceLogs"),
+});
+const instanceEvents = createRoute({
+  getParentRoute: () => instance,
+  path: "events",
+  component: lazy(() => import("./pages/instances/InstanceEvents.tsx"), "InstanceEvents"),
+});
+const instanceCharges = createRoute({
+  getParentRoute: () => instance,
+  path: "charges",
+  component: lazy(() => import("./pages/instances/InstanceCharges.tsx"), "InstanceCharges"),
+});
+const instanceSettings = createRoute({
+  getParentRoute: () => instance,
+  path: "settings",
+  component: lazy(() => import("./pages/instances/InstanceSettings.tsx"), "InstanceSettings"),
+});
+
+// Serve
+const endpoints = createRoute({
+  getParentRoute: () => frame,
+  path: "endpoints",
+  component: lazy(() => import("./pages/endpoints/Endpoints.tsx"), "Endpoints"),
+});
+const endpoint = createRoute({
+  getParentRoute: () => frame,
+  path: "endpoints/$id",
+  component: lazy(() => import("./pages/endpoints/Endpoint.tsx"), "Endpoint"),
+});
+const deployments = createRoute({
+  getParentRoute: () => frame,
+  path: "deployments",
+  component: lazy(() => import("./pages/deployments/Deployments.tsx"), "Deployments"),
+});
+
+// Money
+const money = createRoute({
+  getParentRoute: () => frame,
+  path: "money",
+  component: lazy(() => import("./pages/money/Overview.tsx"), "Overview"),
+});
+const charges = createRoute({
+  getParentRoute: () => frame,
+  path: "money/charges",
+  component: lazy(() => import("./pages/money/Charges.tsx"), "Charges"),
+});
+const invoices = createRoute({
+  getParentRoute: () => frame,
+  path: "money/invoices",
+  component: lazy(() => import("./pages/money/Invoices.tsx"), "Invoices"),
+});
+const limits = createRoute({
+  getParentRoute: () => frame,
+  path: "money/limits",
+  component: lazy(() => import("./pages/money/Limits.tsx"), "Limits"),
+});
+const topUp = createRoute({
+  getParentRoute: () => frame,
+  path: "money/top-up",
+  component: lazy(() => import("./pages/money/TopUp.tsx"), "TopUp"),
+});
+
+// Host
+const hostMachines = createRoute({
+  getParentRoute: () => frame,
+  path: "host/machines",
+  component: lazy(() => import("./pages/host/Machines.tsx"), "Machines"),
+});
+const hostMachine = createRoute({
+  getParentRoute: () => frame,
+  path: "host/machines/$id",
+  component: lazy(() => import("./pages/host/Machine.tsx"), "Machine"),
+});
+const earnings = createRoute({
+  getParentRoute: () => frame,
+  path: "host/earnings",
+  component: lazy(() => import("./pages/host/Earnings.tsx"), "Earnings"),
+});
+const payouts = createRoute({
+  getParentRoute: () => frame,
+  path: "host/payouts",
+  component: lazy(() => import("./pages/host/Payouts.tsx"), "Payouts"),
+});
+const join = createRoute({
+  getParentRoute: () => frame,
+  path: "host/join",
+  component: lazy(() => import("./pages/host/Join.tsx"), "Join"),
+});
+
+// Account
+const team = createRoute({
+  getParentRoute: () => frame,
+  path: "team",
+  component: lazy(() => import("./pages/team/Team.tsx"), "Team"),
+});
+const profile = createRoute({
+  getParentRoute: () => frame,
+  path: "account",
+  component: lazy(() => import("./pages/account/Profile.tsx"), "Profile"),
+});
+const keys = createRoute({
+  getParentRoute: () => frame,
+  path: "account/keys",
+  component: lazy(() => import("./pages/account/Keys.tsx"), "Keys"),
+});
+const sshKeys = createRoute({
+  getParentRoute: () => frame,
+  path: "account/ssh-keys",
+  component: lazy(() => import("./pages/account/SshKeys.tsx"), "SshKeys"),
+});
+const secrets = createRoute({
+  getParentRoute: () => frame,
+  path: "account/secrets",
+  component: lazy(() => import("./pages/account/Secrets.tsx"), "Secrets"),
+});
+const security = createRoute({
+  getParentRoute: () => frame,
+  path: "account/security",
+  component: lazy(() => import("./pages/account/Security.tsx"), "Security"),
+});
+const sessions = createRoute({
+  getParentRoute: () => frame,
+  path: "account/sessions",
+  component: lazy(() => import("./pages/account/Sessions.tsx"), "Sessions"),
+});
+const notifications = createRoute({
+  getParentRoute: () => frame,
+  path: "account/notifications",
+  component: lazy(() => import("./pages/account/Notifications.tsx"), "Notifications"),
+});
+const auditLog = createRoute({
+  getParentRoute: () => frame,
+  path: "account/audit-log",
+  component: lazy(() => import("./pages/account/AuditLog.tsx"), "AuditLog"),
+});
+const schedules = createRoute({
+  getParentRoute: () => frame,
+  path: "account/schedules",
+  component: lazy(() => import("./pages/account/Schedules.tsx"), "Schedules"),
+});
+
+// Operate
+const operate = createRoute({
+  getParentRoute: () => frame,
+  path: "operate",
+  component: lazy(() => import("./pages/operate/Market.tsx"), "Market"),
+});
+const users = createRoute({
+  getParentRoute: () => frame,
+  path: "operate/users",
+  component: lazy(() => import("./pages/operate/Users.tsx"), "Users"),
+});
+const machines = createRoute({
+  getParentRoute: () => frame,
+  path: "operate/machines",
+  component: lazy(() => import("./pages/operate/Machines.tsx"), "Machines"),
+});
+const operateMoney = createRoute({
+  getParentRoute: () => frame,
+  path: "operate/money",
+  component: lazy(() => import("./pages/operate/Money.tsx"), "Money"),
+});
+const loops = createRoute({
+  getParentRoute: () => frame,
+  path: "operate/loops",
+  component: lazy(() => import("./pages/operate/Loops.tsx"), "Loops"),
+});
+const reports = createRoute({
+  getParentRoute: () => frame,
+  path: "operate/reports",
+  component: lazy(() => import("./pages/operate/Reports.tsx"), "Reports"),
+});
+const announcements = createRoute({
+  getParentRoute: () => frame,
+  path: "operate/announcements",
+  component: lazy(() => import("./pages/operate/Announcements.tsx"), "Announcements"),
+});
+const settings = createRoute({
+  getParentRoute: () => frame,
+  path: "operate/settings",
+  component: lazy(() => import("./pages/operate/Settings.tsx"), "Settings"),
+});
+
+// Help
+const help = createRoute({
+  getParentRoute: () => frame,
+  path: "help",
+  component: lazy(() => import("./pages/help/Help.tsx"), "Help"),
+});
+const helpPage = createRoute({
+  getParentRoute: () => frame,
+  path: "help/$page",
+  component: lazy(() => import("./pages/help/Page.tsx"), "Page"),
+});
+
+const tree = root.addChildren([
+  outer.addChildren([signIn, signUp, invitation, reset]),
+  frame.addChildren([
+    home,
+    market,
+    instances,
+    queue,
+    templates,
+    template,
+    volumes,
+    instance.addChildren([
+      instanceOverview,
+      instanceTerminal,
+      instanceFiles,
+      instanceLogs,
+      instanceEvents,
+      instanceCharges,
+      instanceSettings,
+    ]),
+    endpoints,
+    endpoint,
+    deployments,
+    money,
+    charges,
+    invoices,
+    limits,
+    topUp,
+    hostMachines,
+    hostMachine,
+    earnings,
+    payouts,
+    join,
+    team,
+    profile,
+    keys,
+    sshKeys,
+    secrets,
+    security,
+    sessions,
+    notifications,
+    auditLog,
+    schedules,
+    operate,
+    users,
+    machines,
+    operateMoney,
+    loops,
+    reports,
+    announcements,
+    settings,
+    help,
+    helpPage,
+  ]),
+]);
+
+export const router = createRouter({
+  routeTree: tree,
+  ...plainSearch,
+  defaultPreload: "intent",
+  defaultNotFoundComponent: Unknown,
+  defaultErrorComponent: Broken,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  // The library takes the types of all addresses from here.
+  interface Register {
+    router: typeof router;
+  }
+}
