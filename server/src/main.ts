@@ -24,6 +24,7 @@ import { SAY_ALIVE_LOOP } from "./domains/servers/index.ts";
 import { createSmsSender } from "./domains/people/sign-in/index.ts";
 import { PROXY_LOOP } from "./assembly/loops/proxy.ts";
 import { startServer } from "./assembly/start-server.ts";
+import type { ConsoleFiles } from "./http/console.ts";
 
 const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 /** How long `ready` waits for the hosts that this process starts itself, and for each of many simulated ones. */
@@ -147,6 +148,23 @@ async function hostsReady(config: Config, app: BerthApp, agent: AgentProcess | u
   await Promise.all([app.offers.load(), app.space.load()]);
 }
 
+/** Builds the console beside the start of the server, unless it is switched off. */
+function startConsole({ hasConsole }: Config): ConsoleFiles | undefined {
+  if (!hasConsole) return undefined;
+  const build = startConsoleBuild(say);
+  stops.push(() => build.stop());
+  return build.files;
+}
+
+function sayWhatIsMissing({ payments, notifications }: Config): void {
+  if (payments.stripe === undefined) {
+    say("No card payments are set up: credit is what an administrator gives (docs/payments.md).");
+  }
+  if (notifications.mail === undefined) {
+    say("No mail server is set up: notifications are not mailed (docs/notifications.md).");
+  }
+}
+
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   await checkBackupFolder(config.backups);
@@ -164,8 +182,6 @@ async function main(): Promise<void> {
   }
   try {
     await mkdir(config.dataDir, { recursive: true });
-    const consoleBuild = config.hasConsole ? startConsoleBuild(say) : undefined;
-    if (consoleBuild !== undefined) stops.push(() => consoleBuild.stop());
     const { database, connection } = await openDatabase(config, log);
     const { server, secret, token, adminKey } = await startServer(config, { database, clock, log });
     stops.push(() => server.stop());
@@ -181,7 +197,7 @@ async function main(): Promise<void> {
       random: randomBytes,
       sms: config.smsProvider && createSmsSender(config.smsProvider),
       proxy,
-      console: consoleBuild?.files,
+      console: startConsole(config),
       gatherMs: GATHER_MS,
       freeBytes: () => freeBytesOf(config.dataDir),
     });
@@ -206,11 +222,7 @@ async function main(): Promise<void> {
       offerCount: app.offers.size,
       isAgentGivenUp: agent?.hasGivenUp() ?? true,
     };
-    if (config.payments.stripe === undefined) {
-      say("No card payments are set up: credit is what an administrator gives (docs/payments.md).");
-    }
-    if (config.notifications.mail === undefined)
-      say("No mail server is set up: notifications are not mailed (docs/notifications.md).");
+    sayWhatIsMissing(config);
     if (stopping === undefined) say(readyText(config, standing));
   } catch (error) {
     say(`berth could not start: ${error instanceof Error ? error.message : String(error)}`);

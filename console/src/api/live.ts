@@ -7,11 +7,13 @@ import type { Noun } from "./query.ts";
 const EVENTS_PATH = "/api/v0/events/";
 /** Names of events, and the nouns whose queries each makes stale. */
 const STALE: Readonly<Record<string, readonly Noun[]>> = {
-  instance: ["instance", "queue"],
+  instance: ["instance", "balance"],
   offer: ["offer"],
   machine: ["machine", "host"],
   volume: ["volume"],
   endpoint: ["endpoint"],
+  worker: ["endpoint"],
+  queue: ["queue"],
   notification: ["notification"],
   balance: ["balance", "account"],
 };
@@ -84,6 +86,8 @@ class Live {
         later(AGAIN_MS, () => source === this.#source && this.#connect());
       }
     });
+    // The server has forgotten what was missed: everything on the screen is asked again.
+    source.addEventListener("reset", () => void queryClient.invalidateQueries());
     for (const name of Object.keys(STALE)) {
       source.addEventListener(name, (event: MessageEvent<string>) => this.#hear(name, event.data));
     }

@@ -5,6 +5,7 @@ import { client } from "./client.ts";
 /** Nouns of the API. An event about a noun makes all its queries stale, which are then asked again (live.ts). */
 export type Noun =
   | "account"
+  | "audit"
   | "balance"
   | "endpoint"
   | "host"

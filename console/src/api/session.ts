@@ -1,34 +1,70 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import {
+  browserConfirm,
+  browserSignIn,
+  browserSignOut,
+  type BrowserConfirmRequest,
+  type BrowserSignIn,
+  type BrowserSignInRequest,
+  type TfaMethod,
+} from "../../../sdk/src/index.ts";
 import { client } from "./client.ts";
 
-const SESSION_PATH = "/api/v0/auth/browser/";
+/** A sign-in that waits for a second factor. */
+export type FactorStep = {
+  readonly secret: string;
+  readonly methods: readonly TfaMethod[];
+  readonly hasBackupCodes: boolean;
+  readonly confirm: (input: Omit<BrowserConfirmRequest, "secret">) => void;
+  readonly error: Error | null;
+  readonly isBusy: boolean;
+};
+
+/** Starts a session of this browser: the server answers with a cookie that scripts cannot read. */
+export function useSignIn(onDone: () => void) {
+  const queries = useQueryClient();
+  const [waiting, setWaiting] = useState<BrowserSignIn>();
+  const done = () => {
+    queries.clear();
+    onDone();
+  };
+  const begin = useMutation({
+    mutationFn: (body: BrowserSignInRequest) => browserSignIn(client, { body }),
+    onSuccess: (answer) => (answer.msg === "2fa_required" ? setWaiting(answer) : done()),
+  });
+  const confirm = useMutation({
+    mutationFn: (body: BrowserConfirmRequest) => browserConfirm(client, { body }),
+    onSuccess: done,
+  });
+  const secret = waiting?.secret;
+  const factor: FactorStep | undefined =
+    secret === undefined
+      ? undefined
+      : {
+          secret,
+          methods: waiting?.methods ?? [],
+          hasBackupCodes: (waiting?.backup_codes_remaining ?? 0) > 0,
+          confirm: (input) => confirm.mutate({ ...input, secret }),
+          error: confirm.error,
+          isBusy: confirm.isPending,
+        };
+  const startAgain = () => {
+    confirm.reset();
+    setWaiting(undefined);
+  };
+  return { begin: begin.mutate, error: begin.error, isBusy: begin.isPending, factor, startAgain };
+}
 
 /** Ends the session of this browser and forgets what it has shown. */
 export function useSignOut() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: () => client.request({ method: "DELETE", path: SESSION_PATH, body: {} }),
+    mutationFn: () => browserSignOut(client),
     onSettled: () => {
       queries.clear();
       // Loading the page again leaves nothing of the account in the memory of the browser.
       globalThis.location.assign("/sign-in");
-    },
-  });
-}
-
-export type SignInInput =
-  | { readonly username: string; readonly password: string }
-  | { readonly api_key: string }
-  | { readonly token: string };
-
-/** Starts a session of this browser: the server answers with a cookie that scripts cannot read. */
-export function useSignIn(onDone: () => void) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (input: SignInInput) => client.request({ method: "POST", path: SESSION_PATH, body: input }),
-    onSuccess: () => {
-      queries.clear();
-      onDone();
     },
   });
 }

@@ -1,0 +1,123 @@
+import { useCallback, useMemo, useState } from "react";
+import type uPlot from "uplot";
+import { colour, type Line, toneOf, usePlot } from "./chart.ts";
+import { ChartTable } from "./ChartTable.tsx";
+import classes from "./charts.module.css";
+
+type Mark = { readonly at: number; readonly label: string };
+
+type Props = {
+  /** Says what the chart shows; it is the name of its table, too. */
+  readonly title: string;
+  /** Seconds since the epoch, ascending. */
+  readonly times: readonly number[];
+  readonly lines: readonly Line[];
+  /** Writes a value with its unit, on the axis, in the legend and in the table. */
+  readonly format: (value: number) => string;
+  readonly height?: number;
+  /** The highest value of the axis, for shares; the data decide otherwise. */
+  readonly max?: number;
+  /** Decisions at the axis; a click shows the sentence of one. */
+  readonly marks?: readonly Mark[];
+};
+
+/** Lines over time, with the values under the pointer and a table behind it. */
+export function TimeSeries({ title, times, lines, format, height = 160, max, marks = [] }: Props) {
+  const [index, setIndex] = useState<number | null>(null);
+  const names = lines.map(({ label, tone, isArea, isDashed }) => ({ label, tone, isArea, isDashed }));
+  const shape = JSON.stringify(names);
+  const data = useMemo<uPlot.AlignedData>(
+    () => [[...times], ...lines.map(({ values }) => [...values])],
+    [times, lines],
+  );
+  const make = useCallback(
+    (place: HTMLElement, width: number): uPlot.Options => ({
+      width,
+      height,
+      padding: [8, 0, 0, 0],
+      cursor: { y: false, points: { size: 6 } },
+      legend: { show: false },
+      scales: { x: { time: true }, y: { range: (_plot, low, high) => rangeOf(low, high, max) } },
+      series: [{}, ...lines.map((line, at) => seriesOf(place, line, at))],
+      axes: axesOf(place, format),
+      hooks: { setCursor: [(plot) => setIndex(plot.cursor.idx ?? null)] },
+    }),
+    // The shape stands for the lines: their values come through setData.
+    // oxlint-disable-next-line react/exhaustive-deps
+    [shape, height, max, format],
+  );
+  const place = usePlot(make, data);
+  const shown = index ?? times.length - 1;
+  return (
+    <figure className={classes["figure"]}>
+      <figcaption className={classes["caption"]}>
+        <span className={classes["title"]}>{title}</span>
+        {lines.map((line, at) => (
+          <span key={line.label} className={classes["entry"]}>
+            <span className={classes["swatch"]} data-tone={toneOf(line, at)} />
+            {line.label} <b>{valueText(line.values[shown], format)}</b>
+          </span>
+        ))}
+      </figcaption>
+      <div ref={place} className={classes["plot"]} style={{ height }} aria-hidden="true" />
+      {marks.length > 0 && <Marks marks={marks} times={times} />}
+      <ChartTable title={title} times={times} lines={lines} format={format} />
+    </figure>
+  );
+}
+
+function Marks({ marks, times }: { readonly marks: readonly Mark[]; readonly times: readonly number[] }) {
+  const [shown, setShown] = useState<Mark>();
+  const [start, end] = [times[0] ?? 0, times.at(-1) ?? 1];
+  return (
+    <div className={classes["marks"]}>
+      {marks.map((mark) => (
+        <button
+          key={`${mark.at} ${mark.label}`}
+          type="button"
+          className={classes["mark"]}
+          style={{ left: `${(100 * (mark.at - start)) / Math.max(1, end - start)}%` }}
+          aria-label={mark.label}
+          aria-pressed={shown === mark}
+          onClick={() => setShown(shown === mark ? undefined : mark)}
+        />
+      ))}
+      {shown !== undefined && <p className={classes["sentence"]}>{shown.label}</p>}
+    </div>
+  );
+}
+
+function valueText(value: number | null | undefined, format: (value: number) => string): string {
+  return value === null || value === undefined ? "–" : format(value);
+}
+
+/** From zero, with some room above; a flat line at zero still has an axis. */
+function rangeOf(low: number | null, high: number | null, max: number | undefined): [number, number] {
+  if (max !== undefined) return [0, max];
+  return [Math.min(0, low ?? 0), (high ?? 0) === 0 ? 1 : (high ?? 0) * 1.1];
+}
+
+function seriesOf(place: HTMLElement, line: Line, index: number): uPlot.Series {
+  const stroke = colour(place, toneOf(line, index));
+  return {
+    label: line.label,
+    stroke,
+    width: 1.5,
+    points: { show: false },
+    ...(line.isArea === true ? { fill: stroke.replace(/^rgb\((.*)\)$/, "rgba($1, 0.12)") } : {}),
+    ...(line.isDashed === true ? { dash: [4, 4] } : {}),
+  };
+}
+
+function axesOf(place: HTMLElement, format: (value: number) => string): uPlot.Axis[] {
+  const common = {
+    stroke: colour(place, "dim"),
+    grid: { stroke: colour(place, "line"), width: 1 },
+    ticks: { show: false },
+    font: "11px system-ui, sans-serif",
+  };
+  return [
+    { ...common, size: 28, grid: { show: false } },
+    { ...common, size: 64, values: (_plot, values) => values.map(format) },
+  ];
+}
