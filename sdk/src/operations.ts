@@ -851,6 +851,25 @@ export type BillingPreferCardRequest = {
   readonly is_default: true;
 };
 
+export type BillingSpendDaysResponse = {
+  readonly success: true;
+  readonly by: string;
+  readonly days: readonly number[];
+  readonly total: number;
+  readonly series: readonly SpendSeries[];
+};
+
+export type BillingSpendForecastResponse = {
+  readonly success: true;
+  readonly balance: number;
+  readonly cost_per_hour: number;
+  readonly today: number;
+  readonly month: number;
+  readonly month_forecast: number;
+  readonly month_end: number;
+  readonly runs_dry_at: number | null;
+};
+
 export type BillingTransferCreditRequest = {
   readonly recipient: string | number;
   readonly amount: number;
@@ -4249,6 +4268,13 @@ export type SimulatedFigures = {
   readonly flaps: number;
 };
 
+export type SpendSeries = {
+  readonly id: string;
+  readonly name: string;
+  readonly total: number;
+  readonly amounts: readonly number[];
+};
+
 export type SshKey = {
   readonly id: number;
   readonly user_id: number;
@@ -6506,6 +6532,27 @@ export type BillingExportChargesAnswer = Uint8Array;
 /** Export every charge line as CSV: `GET /api/v0/charges/export/` */
 export function billingExportCharges(client: Client, input: BillingExportChargesInput = {}, options?: CallOptions): Promise<BillingExportChargesAnswer> {
   return client.download({ method: "GET", path: "/api/v0/charges/export/", query: input.query }, options);
+}
+
+export type BillingSpendForecastAnswer = BillingSpendForecastResponse;
+
+/** Forecast this month's spending and when the balance is used up: `GET /api/v0/charges/forecast/` */
+export function billingSpendForecast(client: Client, options?: CallOptions): Promise<BillingSpendForecastAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/charges/forecast/" }, options);
+}
+
+export type BillingSpendDaysInput = {
+  readonly query?: {
+    readonly by?: "instance" | "label" | "endpoint" | "key" | "kind";
+    readonly days?: number;
+  };
+};
+
+export type BillingSpendDaysAnswer = BillingSpendDaysResponse;
+
+/** Show spending by day, split by instance, label, endpoint, key or kind: `GET /api/v0/charges/split/` */
+export function billingSpendDays(client: Client, input: BillingSpendDaysInput = {}, options?: CallOptions): Promise<BillingSpendDaysAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/charges/split/", query: input.query }, options);
 }
 
 export type ClusterCreateInput = {

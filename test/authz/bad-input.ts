@@ -36,6 +36,7 @@ export const WITHOUT_INPUT: ReadonlySet<string> = new Set([
   "GET /api/v0/billing/returned/",
   "GET /api/v0/caps/",
   "PUT /api/v0/commands/reset_apikey/",
+  "GET /api/v0/charges/forecast/",
   "GET /api/v0/clusters/",
   "GET /api/v0/commands/schedule_job/",
   "GET /api/v0/deployments/",

@@ -81,6 +81,8 @@ export const billingEndpoints = {
   "GET /api/v0/billing/documents/{number}/page/": onReceipt("page/"),
   "GET /api/v0/billing/documents/{number}/pdf/": onReceipt("pdf/"),
   "GET /api/v0/charges/": plain("billing_read", `/api/v0/charges/?select_filters=${DAYS}`),
+  "GET /api/v0/charges/split/": plain("billing_read", "/api/v0/charges/split/?by=label"),
+  "GET /api/v0/charges/forecast/": plain("billing_read", "/api/v0/charges/forecast/"),
   "GET /api/v0/charges/chart/": plain("billing_read", `/api/v0/charges/chart/?select_filters=${DAYS}`),
   "GET /api/v0/admin/documents/": plain("admin", "/api/v0/admin/documents/?month=2026-03"),
   "GET /api/v0/admin/documents/export/": plain("admin", "/api/v0/admin/documents/export/?month=2026-03"),

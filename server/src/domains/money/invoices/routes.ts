@@ -34,6 +34,7 @@ import { chargeRoutes } from "./charges/charge-routes.ts";
 import { documentRoutes } from "./documents/document-routes.ts";
 import { exportRoutes } from "./export-routes.ts";
 import { movementRoutes } from "./movements/movement-routes.ts";
+import { spendDayRoutes } from "./spend/days-routes.ts";
 import { spendRoutes } from "./spend/spend-routes.ts";
 import { readReport } from "./service.ts";
 
@@ -49,6 +50,7 @@ export function invoiceRoutes(scope: HttpScope, { poster }: InvoicePorts): void 
   invoicesRoute(scope);
   movementRoutes(scope);
   chargeRoutes(scope);
+  spendDayRoutes(scope);
   spendRoutes(scope);
   exportRoutes(scope);
   documentRoutes(scope);

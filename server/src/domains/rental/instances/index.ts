@@ -4,7 +4,7 @@ export { scopesOf } from "./cap-scopes.ts";
 export { loadDesired } from "./lifecycle/desired.ts";
 export { listInstanceCosts, listScopeCosts, NO_COST, type ScopeCost } from "./rate-store.ts";
 export { OrderDesk, type Wish } from "./orders/order-desk.ts";
-export { listInstanceNames, type InstanceName } from "./rentals/name-store.ts";
+export { listInstanceNames, listOrderScopes, type InstanceName } from "./rentals/name-store.ts";
 export { countableMs } from "./evidence/start-evidence.ts";
 export { CreateBody } from "./orders/create-schema.ts";
 export { destroyIfPresent, findInstanceOf, lockMachinesOf } from "./service.ts";

@@ -58,6 +58,8 @@ const PARAMETERS: FieldWords = {
   gpu_name: ["Models of GPUs with commas between them, `_` for a blank, or `all`", "RTX_4090,RTX_3090"],
   "api.market.history gpu_name": ["Model of the GPU, `_` for a blank", "RTX_4090"],
   "api.market.history num_gpus": ["Counts machines with this number of GPUs only; `all` by default", "all"],
+  "api.billing.spend_days by": ["`instance` (the default), `label`, `endpoint`, `key` or `kind`", "label"],
+  "api.billing.spend_days days": ["Number of days up to today, from 1 to 92; 30 by default", 30],
   "api.template.versions limit": ["Most versions of one answer: at most 100, 20 by default", 20],
   "api.template.outlook type": ["`ondemand` (the default), or `bid` for an interruptible rental", "ondemand"],
   "api.template.outlook num_gpus": ["Number of GPUs; any by default", 1],

@@ -18,6 +18,14 @@ export const MONEY_OPERATIONS: OperationWords = {
     description:
       "Returns charges by day and by instance or volume, or with `format=lines` every charge line; amounts are in dollars. 400 `invalid_args` without a range of days, 400 `invalid_token`.",
   },
+  "api.billing.spend_days": {
+    description:
+      "Returns what each of the last days (UTC) cost in dollars, split by instance, label, endpoint, API key or kind of contract. The twelve largest parts have a series, and the series add up to everything. Use that is not charged yet is not in it. 400 `invalid_args` for a parameter that cannot be read.",
+  },
+  "api.billing.spend_forecast": {
+    description:
+      "Returns what this month (UTC) cost so far and will cost if all goes on as now, what everything costs an hour, and when the balance is used up; amounts are in dollars. Future traffic is not known and not in it.",
+  },
   "api.billing.charges_chart": {
     description:
       "Returns what each day (UTC) of a window cost, by kind of contract and by component, in dollars with every digit. 400 `invalid_args` for a window that cannot be read or has more than 3,660 days.",

@@ -239,6 +239,28 @@ export async function sumChargedByDay(
   return rows.map((row) => ({ ...row, amount: nanos(BigInt(row.amount)) }));
 }
 
+/** The charges of one instance or volume on one day. */
+export type ContractDay = {
+  readonly day: number;
+  readonly instanceId: InstanceId | undefined;
+  readonly volumeId: VolumeId | undefined;
+  readonly amount: Nanos;
+};
+
+/** Charges by day and contract, in the order of days. */
+export async function sumContractsByDay(db: Reader, span: ChargeSpan): Promise<readonly ContractDay[]> {
+  const { rows } = await sql<{ day: number; instance: number; volume: number; amount: string }>`
+    select piece.day, piece.instance_id as instance, piece.volume_id as volume, sum(piece.amount_nanos)::text as amount
+    from (${piecesOf(span)}) as piece group by 1, 2, 3 order by 1, 2, 3
+  `.execute(db);
+  return rows.map(({ day, instance, volume, amount }) => ({
+    day,
+    instanceId: instance > 0 ? asId<InstanceId>(instance) : undefined,
+    volumeId: volume > 0 ? asId<VolumeId>(volume) : undefined,
+    amount: nanos(BigInt(amount)),
+  }));
+}
+
 /** A transfer of the payer's credit, by its time and id. */
 export type CreditPlace = { readonly at: Date; readonly transferId: bigint };
 

@@ -12,6 +12,21 @@ export type InstanceName = {
   readonly deviceCount: number;
 };
 
+/** The scopes of caps that the orders of these instances of the user fall under, beside account and instance. */
+export async function listOrderScopes(
+  db: Reader,
+  userId: UserId,
+  instanceIds: readonly InstanceId[],
+): Promise<ReadonlyMap<InstanceId, readonly string[]>> {
+  const rows = await db
+    .selectFrom("instances")
+    .select(["id", "cap_scopes"])
+    .where("id", "=", sql<InstanceId>`any(${[...instanceIds]}::integer[])`)
+    .where("user_id", "=", userId)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row.cap_scopes]));
+}
+
 /** The instances among these that are, or were, this user's, in id order. */
 export async function listInstanceNames(
   db: Reader,
