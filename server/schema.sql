@@ -1262,6 +1262,23 @@ create table endpoint_events (
 CREATE INDEX endpoint_events_at ON public.endpoint_events USING brin (at);
 CREATE INDEX endpoint_events_group_at ON public.endpoint_events USING btree (endpoint_group_id, id);
 
+create table endpoint_fleets (
+  endpoint_group_id integer not null,
+  at timestamp with time zone not null,
+  ready_count integer not null,
+  starting_count integer not null,
+  stopping_count integer not null,
+  stopped_count integer not null,
+  failed_count integer not null,
+  ready_perf double precision not null,
+  starting_perf double precision not null,
+  stopped_perf double precision not null,
+  queued_count integer not null,
+  nanos_per_hour bigint not null,
+  constraint endpoint_fleets_pkey PRIMARY KEY (endpoint_group_id, at)
+);
+CREATE INDEX endpoint_fleets_at ON public.endpoint_fleets USING brin (at);
+
 create table endpoint_groups (
   id integer generated always as identity,
   user_id integer not null,

@@ -1690,9 +1690,21 @@ export type Endpoint = {
   readonly auto_delete_due_24h: boolean;
 };
 
+export type EndpointCapacityHistory = {
+  readonly ready: readonly (number | null)[];
+  readonly starting: readonly (number | null)[];
+  readonly stopped: readonly (number | null)[];
+};
+
 export type EndpointCreateResponse = {
   readonly success: true;
   readonly result: number;
+};
+
+export type EndpointDecision = {
+  readonly at: number;
+  readonly reason: string | null;
+  readonly sentence: string;
 };
 
 export type EndpointEvent = {
@@ -1709,6 +1721,24 @@ export type EndpointEvent = {
 export type EndpointEventsResponse = {
   readonly success: true;
   readonly events: readonly EndpointEvent[];
+};
+
+export type EndpointHistoryResponse = {
+  readonly success: true;
+  readonly from: number;
+  readonly to: number;
+  readonly step_s: number;
+  readonly at: readonly number[];
+  readonly load: readonly number[];
+  readonly requests: readonly number[];
+  readonly waited: readonly number[];
+  readonly wait_mean: readonly number[];
+  readonly wait_max: readonly number[];
+  readonly queued: readonly (number | null)[];
+  readonly capacity: EndpointCapacityHistory;
+  readonly workers: EndpointWorkersHistory;
+  readonly cost_per_hour: readonly (number | null)[];
+  readonly decisions: readonly EndpointDecision[];
 };
 
 export type EndpointListResponse = {
@@ -1830,6 +1860,14 @@ export type EndpointTraffic = {
   readonly waited: number;
   readonly wait_mean: number;
   readonly wait_max: number;
+};
+
+export type EndpointWorkersHistory = {
+  readonly ready: readonly (number | null)[];
+  readonly starting: readonly (number | null)[];
+  readonly stopping: readonly (number | null)[];
+  readonly stopped: readonly (number | null)[];
+  readonly failed: readonly (number | null)[];
 };
 
 export type EndpointWorkersRequest = {
@@ -6931,6 +6969,22 @@ export type EndpointEventsAnswer = EndpointEventsResponse;
 /** Show what happened in an endpoint group and why: `GET /api/v0/endptjobs/{id}/events/` */
 export function endpointEvents(client: Client, input: EndpointEventsInput, options?: CallOptions): Promise<EndpointEventsAnswer> {
   return client.request({ method: "GET", path: `/api/v0/endptjobs/${encodeURIComponent(input.id)}/events/`, query: input.query }, options);
+}
+
+export type EndpointHistoryInput = {
+  readonly id: number;
+  readonly query?: {
+    readonly from?: number;
+    readonly to?: number;
+    readonly step?: number;
+  };
+};
+
+export type EndpointHistoryAnswer = EndpointHistoryResponse;
+
+/** Show load, capacity, workers and decisions of an endpoint over time: `GET /api/v0/endptjobs/{id}/history/` */
+export function endpointHistory(client: Client, input: EndpointHistoryInput, options?: CallOptions): Promise<EndpointHistoryAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/endptjobs/${encodeURIComponent(input.id)}/history/`, query: input.query }, options);
 }
 
 export type EndpointSimulateInput = {

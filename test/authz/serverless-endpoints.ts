@@ -93,6 +93,9 @@ export const serverlessEndpoints = {
   "GET /api/v0/endptjobs/{id}/events/": onObject("misc", "id", anEndpoint, (id) =>
     at(`/api/v0/endptjobs/${id}/events/`),
   ),
+  "GET /api/v0/endptjobs/{id}/history/": onObject("misc", "id", anEndpoint, (id) =>
+    at(`/api/v0/endptjobs/${id}/history/`),
+  ),
   "POST /api/v0/endptjobs/{id}/simulate/": onObject("misc", "id", anEndpoint, (id) =>
     at(`/api/v0/endptjobs/${id}/simulate/`, { trace: [[0, 1]], worker: A_WORKER }),
   ),

@@ -41,6 +41,7 @@ import { administrationRoutes } from "../domains/administration/index.ts";
 import { auditRoutes } from "../domains/money/audit/index.ts";
 import {
   autoscalerRoutes,
+  historyRoutes,
   deploymentRoutes,
   reportRoutes,
   endpointRoutes,
@@ -205,6 +206,7 @@ function endpointSideRoutes(http: HttpScope, parts: Parts): void {
   const agreeOn = (id: EndpointGroupId) => parts.agreement.reach(id);
   endpointRoutes(http, { random, agreeOn });
   autoscalerRoutes(http);
+  historyRoutes(http);
   workerListRoutes(http, { routers });
   metricsRoutes(http);
   simulateRoutes(http);

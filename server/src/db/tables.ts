@@ -464,6 +464,21 @@ export type EndpointEventsTable = {
   detail: ColumnType<unknown, string | undefined, string>;
 };
 
+export type EndpointFleetsTable = {
+  endpoint_group_id: EndpointGroupId;
+  at: Date;
+  ready_count: number;
+  starting_count: number;
+  stopping_count: number;
+  stopped_count: number;
+  failed_count: number;
+  ready_perf: number;
+  starting_perf: number;
+  stopped_perf: number;
+  queued_count: number;
+  nanos_per_hour: bigint;
+};
+
 export type EndpointGroupsTable = {
   id: GeneratedAlways<EndpointGroupId>;
   user_id: UserId;
@@ -1806,6 +1821,7 @@ export type Tables = {
   email_proof_mails: EmailProofMailsTable;
   email_proofs: EmailProofsTable;
   endpoint_events: EndpointEventsTable;
+  endpoint_fleets: EndpointFleetsTable;
   endpoint_groups: EndpointGroupsTable;
   endpoint_load: EndpointLoadTable;
   endpoint_worker_names: EndpointWorkerNamesTable;

@@ -24,6 +24,7 @@ export { workerListRoutes } from "./workers/routes.ts";
 export { countEndpointGroupsOf } from "./endpoints/belongings-store.ts";
 export { stopEndpointsOf } from "./endpoints/freeze-store.ts";
 export { workerGroupRoutes } from "./worker-groups/routes.ts";
+export { historyRoutes } from "./history/routes.ts";
 export { autoscalerRoutes } from "./autoscaling/routes.ts";
 export { deploymentRoutes } from "./deployments/routes.ts";
 export { deploymentLoops } from "./deployments/loops.ts";

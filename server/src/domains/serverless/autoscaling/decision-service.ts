@@ -8,6 +8,8 @@ import type { Action, Decision, LoadSample, OfferView, Situation } from "./rules
 import type { EndpointMemory, GroupWish } from "../routing/endpoint-memory.ts";
 import { findLastReason, recordEvents, type NewEndpointEvent } from "./event-store.ts";
 import { failWorker } from "./failure-service.ts";
+import { fleetOf, isWorthStoring } from "../history/rules/fleet.ts";
+import { insertFleet } from "../history/store.ts";
 import { reviewFleet, type Hand, type Review, type ReviewRules } from "./fleet-review.ts";
 import { hire, type HirePorts, type Rent } from "./hire-service.ts";
 import { notePriceWaits, settleMaxima } from "./price-wait-service.ts";
@@ -110,6 +112,7 @@ export async function decideOnEndpoint(
   const actions = decision.actions.filter(
     (action) => action.kind === "rent" || !memory.restingWorkers.has(action.workerId, tx.now.getTime()),
   );
+  await noteFleet(tx, situation, memory);
   const isMoved = await changeDrains(tx, actions, review.hands);
   const rents = actions.filter((action): action is Rent => action.kind === "rent");
   const hires = await hire(tx, { endpoint, rents, offers, memory }, ports);
@@ -125,6 +128,14 @@ export async function decideOnEndpoint(
     isRestless: hires.length > 0 || actions.length > 0 || isRestless(situation, tx.now.getTime()),
     machineIds: review.hands.map(({ instance }) => instance.machineId),
   };
+}
+
+/** Stores the workers by state for the history of the endpoint, when they changed. */
+async function noteFleet(tx: Tx, situation: Situation, memory: EndpointMemory): Promise<void> {
+  const [fleet, atMs] = [fleetOf(situation), tx.now.getTime()];
+  if (!isWorthStoring(fleet, memory.fleet, atMs)) return;
+  await insertFleet(tx, situation.endpointId, fleet);
+  memory.fleet = { fleet, atMs };
 }
 
 /** The sentence about workers that a decision wanted and did not get: somebody else was first, or renting is paused. */

@@ -4,6 +4,7 @@ import { withTransaction } from "../../../db/transaction.ts";
 import type { Loop } from "../../../base/loop-driver.ts";
 import type { Autoscaler } from "./autoscale-service.ts";
 import { deleteEventsBefore } from "./event-store.ts";
+import { deleteFleetsBefore } from "../history/store.ts";
 import { deleteAvoidancesBefore } from "../workers/store.ts";
 
 const EVENTS_KEPT_MS = 7 * 86_400_000;
@@ -27,7 +28,8 @@ export function autoscaleLoops({ database, clock, autoscaler }: Deps): readonly 
         withTransaction(database, clock, async (tx) => {
           await deleteAvoidancesBefore(tx, tx.now);
           const before = new Date(tx.now.getTime() - EVENTS_KEPT_MS);
-          return { deleted: await deleteEventsBefore(tx, before, EVENTS_PER_RUN) };
+          const deleted = await deleteEventsBefore(tx, before, EVENTS_PER_RUN);
+          return { deleted, fleets: await deleteFleetsBefore(tx, before, EVENTS_PER_RUN) };
         }),
     },
   ];

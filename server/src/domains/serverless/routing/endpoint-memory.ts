@@ -2,6 +2,7 @@ import type { InstanceId, MachineId, WorkerGroupId } from "../../../base/ids.ts"
 import type { MachinesFor } from "../../rental/instances/for-serverless.ts";
 import type { Wish } from "../../rental/instances/index.ts";
 import type { LoadSample, OfferView, Situation } from "../autoscaling/rules/types.ts";
+import type { Fleet } from "../history/rules/fleet.ts";
 
 /** The settings with which a worker of a group is rented. */
 export type GroupWish = {
@@ -22,6 +23,8 @@ export class EndpointMemory {
   /** The reason of the last stored decision; `decidedAtMs` is its time. Undefined until both were read. */
   reason: string | undefined;
   decidedAtMs: number | undefined;
+  /** The workers as this server stored them last. */
+  fleet: { readonly fleet: Fleet; readonly atMs: number } | undefined;
   /** The sentence why a group cannot rent; it is logged when it changes. */
   readonly refusals = new Map<WorkerGroupId, string>();
   spending: { readonly untilMs: number; readonly reason: string; readonly count: number } | undefined;

@@ -58,6 +58,12 @@ const PARAMETERS: FieldWords = {
   gpu_name: ["Models of GPUs with commas between them, `_` for a blank, or `all`", "RTX_4090,RTX_3090"],
   "api.market.history gpu_name": ["Model of the GPU, `_` for a blank", "RTX_4090"],
   "api.market.history num_gpus": ["Counts machines with this number of GPUs only; `all` by default", "all"],
+  "api.endpoint.history from": [
+    "Beginning of the span, in seconds since 1970; an hour before `to` by default",
+    1_767_225_600,
+  ],
+  "api.endpoint.history to": ["End of the span, in seconds since 1970; now by default", 1_767_229_200],
+  "api.endpoint.history step": ["Seconds of a step; a 120th of the span by default", 60],
   "api.billing.spend_days by": ["`instance` (the default), `label`, `endpoint`, `key` or `kind`", "label"],
   "api.billing.spend_days days": ["Number of days up to today, from 1 to 92; 30 by default", 30],
   "api.template.versions limit": ["Most versions of one answer: at most 100, 20 by default", 20],

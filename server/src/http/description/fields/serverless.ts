@@ -45,6 +45,7 @@ export const SERVERLESS_FIELDS: FieldWords = {
   "Endpoint.auto_delete_in_seconds": ["Seconds until it is deleted; null when it is not to be deleted", null],
   "Endpoint.auto_delete_due_24h": ["True when it is deleted within 24 hours", false],
   "EndpointShowResponse.result": ["The endpoint"],
+  "EndpointHistoryResponse.requests": ["Requests that arrived in each step", [12]],
   "MarketHistoryResponse.num_gpus": ["Size of the machines that are counted", "all"],
   "EndpointListResponse.results": ["Endpoints of the caller"],
   "EndpointCreateResponse.result": ["Id of the new endpoint", 15],

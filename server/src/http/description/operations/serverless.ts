@@ -25,6 +25,10 @@ export const SERVERLESS_OPERATIONS: OperationWords = {
     description:
       "Deletes an endpoint with its worker groups and workers. 400 `invalid_args` for an endpoint that is not the caller's.",
   },
+  "api.endpoint.history": {
+    description:
+      "Returns load, capacity, workers by state, waiting and cost of an endpoint over time as parallel lists, and the decisions of the autoscaler with their sentences. The span is the last hour by default, in 120 steps; workers go back seven days. 404 `no_such_endpoint`, 400 `invalid_args` for a span that cannot be read or has more than 2,000 steps.",
+  },
   "api.endpoint.events": {
     description: "Returns the events of an endpoint with their reasons, the newest first. 404 `no_such_endpoint`.",
   },
