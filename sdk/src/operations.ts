@@ -3397,6 +3397,14 @@ export type NewInstance = {
   readonly end_date?: number;
 };
 
+export type NewPasskey = {
+  readonly id: string;
+  readonly rawId: string;
+  readonly type: "public-key";
+  readonly authenticatorAttachment?: string;
+  readonly response: PasskeyAttestation;
+};
+
 export type NewSpaceListing = {
   readonly id: number;
   readonly size: number;
@@ -3788,6 +3796,116 @@ export type OverviewRents = {
 export type OwnCounts = {
   readonly total_instances: number;
   readonly total_volumes: number;
+};
+
+export type Passkey = {
+  readonly id: number;
+  readonly label: string;
+  readonly is_synced: boolean;
+  readonly transports: readonly string[];
+  readonly created_at: number;
+  readonly last_used: number | null;
+};
+
+export type PasskeyAlgorithm = {
+  readonly type: "public-key";
+  readonly alg: number;
+};
+
+export type PasskeyAnswer = {
+  readonly success: true;
+  readonly msg: string;
+  readonly passkey: Passkey;
+};
+
+export type PasskeyAssertion = {
+  readonly clientDataJSON: string;
+  readonly authenticatorData: string;
+  readonly signature: string;
+  readonly userHandle?: string;
+};
+
+export type PasskeyAttestation = {
+  readonly clientDataJSON: string;
+  readonly attestationObject: string;
+  readonly transports?: readonly string[];
+};
+
+export type PasskeyCreateRequest = {
+  readonly label?: string;
+  readonly response: NewPasskey;
+};
+
+export type PasskeyCreation = {
+  readonly success: true;
+  readonly options: PasskeyCreationOptions;
+};
+
+export type PasskeyCreationOptions = {
+  readonly rp: PasskeySite;
+  readonly user: PasskeyUser;
+  readonly challenge: string;
+  readonly pubKeyCredParams: readonly PasskeyAlgorithm[];
+  readonly timeout: number;
+  readonly excludeCredentials: readonly PasskeyDescriptor[];
+  readonly authenticatorSelection: PasskeySelection;
+  readonly attestation: "none";
+};
+
+export type PasskeyDescriptor = {
+  readonly id: string;
+  readonly type: "public-key";
+  readonly transports?: readonly string[];
+};
+
+export type PasskeyListResponse = {
+  readonly success: true;
+  readonly passkeys: readonly Passkey[];
+};
+
+export type PasskeyProof = {
+  readonly id: string;
+  readonly rawId: string;
+  readonly type: "public-key";
+  readonly authenticatorAttachment?: string;
+  readonly response: PasskeyAssertion;
+};
+
+export type PasskeyRequest = {
+  readonly success: true;
+  readonly options: PasskeyRequestOptions;
+};
+
+export type PasskeyRequestOptions = {
+  readonly challenge: string;
+  readonly timeout: number;
+  readonly rpId: string;
+  readonly userVerification: "required" | "preferred" | "discouraged";
+};
+
+export type PasskeySelection = {
+  readonly residentKey: "required";
+  readonly requireResidentKey: boolean;
+  readonly userVerification: "required" | "preferred" | "discouraged";
+};
+
+export type PasskeySignInRequest = {
+  readonly response: PasskeyProof;
+};
+
+export type PasskeySite = {
+  readonly id: string;
+  readonly name: string;
+};
+
+export type PasskeyUpdateRequest = {
+  readonly label: string;
+};
+
+export type PasskeyUser = {
+  readonly id: string;
+  readonly name: string;
+  readonly displayName: string;
 };
 
 export type Payment = {
@@ -4325,6 +4443,16 @@ export type SshKey = {
 
 export type SshPublicKey = {
   readonly ssh_key?: string;
+};
+
+export type SsoProblem = {
+  readonly code: string;
+  readonly msg: string;
+};
+
+export type SsoProblemsResponse = {
+  readonly success: true;
+  readonly problems: readonly SsoProblem[];
 };
 
 export type SsoProvider = {
@@ -6247,6 +6375,72 @@ export function browserConfirm(client: Client, input: BrowserConfirmInput = {}, 
   return client.request({ method: "POST", path: "/api/v0/auth/browser/tfa/", body: input.body ?? {} }, options);
 }
 
+export type PasskeyCreateInput = {
+  readonly body: PasskeyCreateRequest;
+};
+
+export type PasskeyCreateAnswer = PasskeyAnswer;
+
+/** Add a passkey: `POST /api/v0/auth/passkeys/` */
+export function passkeyCreate(client: Client, input: PasskeyCreateInput, options?: CallOptions): Promise<PasskeyCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/auth/passkeys/", body: input.body ?? {} }, options);
+}
+
+export type PasskeyListAnswer = PasskeyListResponse;
+
+/** Show own passkeys: `GET /api/v0/auth/passkeys/` */
+export function passkeyList(client: Client, options?: CallOptions): Promise<PasskeyListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/auth/passkeys/" }, options);
+}
+
+export type PasskeyOptionsAnswer = PasskeyCreation;
+
+/** Begin to add a passkey: `POST /api/v0/auth/passkeys/options/` */
+export function passkeyOptions(client: Client, options?: CallOptions): Promise<PasskeyOptionsAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/auth/passkeys/options/" }, options);
+}
+
+export type PasskeySignInOptionsAnswer = PasskeyRequest;
+
+/** Begin to sign in with a passkey: `POST /api/v0/auth/passkeys/sign-in/options/` */
+export function passkeySignInOptions(client: Client, options?: CallOptions): Promise<PasskeySignInOptionsAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/auth/passkeys/sign-in/options/" }, options);
+}
+
+export type PasskeySignInInput = {
+  readonly body: PasskeySignInRequest;
+};
+
+export type PasskeySignInAnswer = BrowserSignIn;
+
+/** Sign a browser in with a passkey: `POST /api/v0/auth/passkeys/sign-in/verify/` */
+export function passkeySignIn(client: Client, input: PasskeySignInInput, options?: CallOptions): Promise<PasskeySignInAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/auth/passkeys/sign-in/verify/", body: input.body ?? {} }, options);
+}
+
+export type PasskeyUpdateInput = {
+  readonly id: string;
+  readonly body: PasskeyUpdateRequest;
+};
+
+export type PasskeyUpdateAnswer = PasskeyAnswer;
+
+/** Rename a passkey: `PUT /api/v0/auth/passkeys/{id}/` */
+export function passkeyUpdate(client: Client, input: PasskeyUpdateInput, options?: CallOptions): Promise<PasskeyUpdateAnswer> {
+  return client.request({ method: "PUT", path: `/api/v0/auth/passkeys/${encodeURIComponent(input.id)}/`, body: input.body ?? {} }, options);
+}
+
+export type PasskeyDeleteInput = {
+  readonly id: string;
+};
+
+export type PasskeyDeleteAnswer = Message;
+
+/** Delete a passkey: `DELETE /api/v0/auth/passkeys/{id}/` */
+export function passkeyDelete(client: Client, input: PasskeyDeleteInput, options?: CallOptions): Promise<PasskeyDeleteAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/auth/passkeys/${encodeURIComponent(input.id)}/` }, options);
+}
+
 export type RoutePublicKeysAnswer = RoutePublicKeysResponse;
 
 /** Show the public keys of what the server signs: `GET /api/v0/auth/pubkeys/` */
@@ -6270,6 +6464,37 @@ export type SessionDeleteAnswer = Message;
 /** End own sessions: `DELETE /api/v0/auth/sessions/` */
 export function sessionDelete(client: Client, input: SessionDeleteInput = {}, options?: CallOptions): Promise<SessionDeleteAnswer> {
   return client.request({ method: "DELETE", path: "/api/v0/auth/sessions/", body: input.body ?? {} }, options);
+}
+
+export type SsoCallbackInput = {
+  readonly query?: {
+    readonly code?: string;
+    readonly state?: string;
+    readonly iss?: string;
+    readonly error?: string;
+    readonly error_description?: string;
+  };
+};
+
+export type SsoCallbackAnswer = unknown;
+
+/** Come back from the issuer: `GET /api/v0/auth/sso/callback/` */
+export function ssoCallback(client: Client, input: SsoCallbackInput = {}, options?: CallOptions): Promise<SsoCallbackAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/auth/sso/callback/", query: input.query }, options);
+}
+
+export type SsoProblemsAnswer = SsoProblemsResponse;
+
+/** Show the reasons why single sign-on may fail: `GET /api/v0/auth/sso/problems/` */
+export function ssoProblems(client: Client, options?: CallOptions): Promise<SsoProblemsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/auth/sso/problems/" }, options);
+}
+
+export type SsoStartAnswer = unknown;
+
+/** Go to the issuer to sign in: `GET /api/v0/auth/sso/start/` */
+export function ssoStart(client: Client, options?: CallOptions): Promise<SsoStartAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/auth/sso/start/" }, options);
 }
 
 export type BenchmarkSearchInput = {

@@ -23,6 +23,7 @@ import { anSshKeyId, copyEndpoints } from "./copy-endpoints.ts";
 import { completionEndpoints } from "./completion-endpoints.ts";
 import { hiddenServerlessEndpoints, serverlessEndpoints } from "./serverless-endpoints.ts";
 import { scheduleEndpoints } from "./schedule-endpoints.ts";
+import { passkeyEndpoints } from "./passkey-endpoints.ts";
 import { signInEndpoints } from "./sign-in-endpoints.ts";
 import { spendingEndpoints } from "./spending-endpoints.ts";
 import { templateEndpoints } from "./template-endpoints.ts";
@@ -117,6 +118,7 @@ const confirmEmail = (path: string): Row => ({
 
 export const endpoints = {
   ...signInEndpoints,
+  ...passkeyEndpoints,
   "GET /healthz": plain("public", "/healthz"),
   "GET /readyz": plain("public", "/readyz"),
 

@@ -19,8 +19,8 @@ export type Row = {
   readonly aims?: (world: World) => Promise<Readonly<Record<string, Aim>>>;
   /** The caller, when not the owner (for `admin`: the administrator). Asked after `call` or `aims`. */
   readonly as?: (world: World) => Promise<TestCaller> | TestCaller;
-  /** The status of a permitted call, where the published API answers another than 200. */
-  readonly answers?: 404 | 501;
+  /** The status of a permitted call, where the published API answers another than 200, or 403 where a key never suffices. */
+  readonly answers?: 403 | 404 | 501;
   /** The key inside an instance may do it, to that instance. */
   readonly isForInstanceKeys?: true;
 };

@@ -21,6 +21,7 @@ import { aMachine } from "../support/hosts/machines.ts";
 import { startFakeRegistry, type FakeRegistry } from "../support/network/fake-registry.ts";
 import { testDatabase } from "../support/database/postgres.ts";
 import { until } from "../support/until.ts";
+import { PUBLIC_URL } from "../support/sign-in/issuer.ts";
 import { anSmtpServer } from "../support/network/smtp-server.ts";
 import { StripeServer } from "../support/money/stripe-server.ts";
 
@@ -97,7 +98,7 @@ export async function makeWorld(scope: Scope): Promise<World> {
     limits: NO_LIMITS,
     trustedProxies: NO_PROXIES,
     proxy: { bindHost: "127.0.0.1", publicHost: "proxy.example" },
-    payments: { ...NO_PAYMENTS, stripe: stripe.settings },
+    payments: { ...NO_PAYMENTS, stripe: stripe.settings, publicUrl: PUBLIC_URL },
     registries: { isPrivateAllowed: true, resolve: async () => [] },
     notifications: { mail: { smtpUrl: smtp.url, from: "Berth <berth@market.example>" } },
     backups: { directory: backupFolder, limitBytes: 1_000_000, keptDays: 30 },

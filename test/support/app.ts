@@ -24,7 +24,7 @@ import type { MarketRules } from "../../server/src/domains/supply/market/for-ins
 import { NO_PAYMENTS, type PaymentSettings } from "../../server/src/domains/money/payments/for-assembly.ts";
 import { admitStart, enterServer, SAY_ALIVE_LOOP, ThisServer } from "../../server/src/domains/servers/index.ts";
 import type { BackupSettings } from "../../server/src/domains/rental/backups/index.ts";
-import type { SmsSender } from "../../server/src/domains/people/sign-in/index.ts";
+import type { SmsSender, SsoSettings } from "../../server/src/domains/people/sign-in/index.ts";
 import { FakeHost, type FakeHostOptions } from "./hosts/fake-host.ts";
 import { aCaller, aUser, inTransaction, type TestCaller } from "./fixtures.ts";
 import { inject, NO_LIMITS, type TestAnswer, type TestCall } from "./network/http.ts";
@@ -91,6 +91,10 @@ export type TestAppOptions = {
   readonly simulatedHosts?: number;
   /** The provider of text messages; none are sent when absent. */
   readonly sms?: SmsSender;
+  /** The issuer of single sign-on; there is none when absent. */
+  readonly sso?: SsoSettings;
+  /** False when accounts are made by invitation only. */
+  readonly isSignupOpen?: boolean;
   /** The folder of backups and their limits; none are made when absent. */
   readonly backups?: BackupSettings;
   /** The name of its data directory: it enters itself among the servers of its database. */
@@ -141,6 +145,8 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     notifications: options.notifications ?? {},
     payments: options.payments ?? NO_PAYMENTS,
     sms: options.sms,
+    sso: options.sso,
+    isSignupOpen: options.isSignupOpen ?? true,
     backups: options.backups,
   };
   const app = buildApp(dependencies);

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Database } from "../db/connect.ts";
 import type { RandomBytes } from "../domains/people/accounts/index.ts";
-import type { SmsSender } from "../domains/people/sign-in/index.ts";
+import type { SmsSender, SsoSettings } from "../domains/people/sign-in/index.ts";
 import type { Seller } from "../domains/money/invoices/index.ts";
 import type { PaymentSettings } from "../domains/money/payments/for-assembly.ts";
 import type { BackupSettings } from "../domains/rental/backups/index.ts";
@@ -45,6 +45,8 @@ export type AppDependencies = {
   readonly registries?: Outside;
   /** Sends text messages; without it none are sent. */
   readonly sms?: SmsSender | undefined;
+  /** The issuer of single sign-on; without it there is none. */
+  readonly sso?: SsoSettings | undefined;
   /** True, as by default, when anybody may make an account. */
   readonly isSignupOpen?: boolean;
   /** The environment that the settings come from, as administrators are shown them. */

@@ -3,7 +3,7 @@ import { parseServerUrl } from "../../../protocol/index.ts";
 import { NANOS_PER_DOLLAR, parseDollars, type Nanos } from "../base/money.ts";
 import { GB_PRICE_DOLLARS_MAX } from "../base/price-limits.ts";
 import type { AccountLimits } from "../domains/people/accounts/for-assembly.ts";
-import type { SmsSettings } from "../domains/people/sign-in/index.ts";
+import type { SmsSettings, SsoSettings } from "../domains/people/sign-in/index.ts";
 import { UNNAMED_SELLER, type Seller, type TaxRule, type TaxTable } from "../domains/money/invoices/index.ts";
 import type { PriceCeilings } from "../base/price-ceilings.ts";
 import type { TrafficRules } from "../domains/supply/hosts/index.ts";
@@ -11,8 +11,10 @@ import { CARD_HOLD_DAYS, type PaymentSettings } from "../domains/money/payments/
 import { parseTrustedProxies, type TrustedProxies } from "../http/trusted-proxies.ts";
 import { readBackupSettings } from "./backup-settings.ts";
 import { ConfigError } from "./config-error.ts";
+import { readLimits } from "./limit-settings.ts";
+import { readSsoSettings } from "./sso-settings.ts";
 import type { BackupSettings } from "../domains/rental/backups/index.ts";
-import { DEFAULT_LIMITS, type Limit, type Limits } from "../http/rate-limit.ts";
+import type { Limits } from "../http/rate-limit.ts";
 
 export type Config = {
   readonly host: string;
@@ -73,6 +75,8 @@ export type Config = {
   /** True when this server builds and serves the web console. */
   readonly hasConsole: boolean;
   readonly smsProvider: SmsSettings | undefined;
+  /** The issuer of single sign-on; undefined for none. */
+  readonly sso: SsoSettings | undefined;
   /** The folder of backups and their limits; undefined makes none. */
   readonly backups: BackupSettings | undefined;
   readonly notifications: {
@@ -143,6 +147,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     isSignupOpen: readSwitch("BERTH_OPEN_SIGNUP", environment["BERTH_OPEN_SIGNUP"] || "1"),
     hasConsole: readSwitch("BERTH_CONSOLE", environment["BERTH_CONSOLE"] || "1"),
     smsProvider: readSms(environment["BERTH_SMS_URL"], environment["BERTH_SMS_TOKEN"]),
+    sso: readSsoSettings(environment),
     backups: readBackupSettings(environment),
     notifications: {
       mail: readMail(environment["BERTH_SMTP_URL"], environment["BERTH_MAIL_FROM"]),
@@ -360,38 +365,4 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"
 function readLogLevel(text: string): string {
   if (LOG_LEVELS.includes(text)) return text;
   throw new ConfigError(`BERTH_LOG_LEVEL must be one of ${LOG_LEVELS.join(", ")}, not "${text}"`);
-}
-
-/**
- * Limits such as `{"default": {"per_second": 20, "burst": 60}, "api.instance.create": {…}}`; operations that it does
- * not name keep their defaults.
- */
-function readLimits(text: string | undefined): Limits {
-  if (text === undefined || text === "") return DEFAULT_LIMITS;
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    throw new ConfigError("BERTH_RATE_LIMITS must be a JSON object of limits");
-  }
-  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
-    throw new ConfigError("BERTH_RATE_LIMITS must be a JSON object");
-  const named = new Map(Object.entries(parsed).map(([name, value]) => [name, readLimit(name, value)]));
-  const take = (name: "default" | "keys" | "money") => {
-    const limit = named.get(name) ?? DEFAULT_LIMITS[name];
-    named.delete(name);
-    return limit;
-  };
-  const [byDefault, keys, money] = [take("default"), take("keys"), take("money")];
-  const operations = { ...DEFAULT_LIMITS.operations, ...Object.fromEntries(named) };
-  return { default: byDefault, keys, money, operations };
-}
-
-function readLimit(name: string, value: unknown): Limit {
-  const { per_second: perSecond, burst } = (value ?? {}) as { per_second?: unknown; burst?: unknown };
-  const isPositive = (number: unknown): number is number => typeof number === "number" && number > 0;
-  if (!isPositive(perSecond) || !isPositive(burst)) {
-    throw new ConfigError(`BERTH_RATE_LIMITS: ${name} needs a positive per_second and burst`);
-  }
-  return { perSecond, burst };
 }

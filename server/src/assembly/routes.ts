@@ -72,6 +72,7 @@ import { listBelongings } from "./belongings.ts";
 import { registerHealth } from "./health.ts";
 import { settingsInForce } from "./settings-table.ts";
 import { registerMetrics } from "./metrics.ts";
+import { createSsoMeans } from "./sso-parts.ts";
 import { userFactsReader } from "./user-facts.ts";
 import type { createNotificationParts } from "./notification-parts.ts";
 import type { HttpScope } from "../http/server.ts";
@@ -170,21 +171,22 @@ function peopleRoutes(http: HttpScope, parts: Parts): void {
     grantCredit: (tx, { userId, amount, actor }) =>
       grantCredit(tx, { userId, amount: nanos(amount), reason: "credit granted", actor }),
   });
+  const freezeAbandoned = async (tx: Tx, teamId: UserId) => {
+    if (await freezeAbandonedTeam(tx, teamId)) tx.afterCommit(() => loops.wake(ENFORCE_LOOP));
+  };
+  const sso = createSsoMeans(parts.sso, { clock, log: parts.log, identities, freezeAbandoned });
   signInRoutes(http, {
     ...{ identities, random, encryption, queueMail, refuseNewKeys, refuseCappedMember },
     codeKey: codeKey(secret),
     sms: parts.sms,
-    factsOf,
+    ...{ factsOf, sso, publicUrl: parts.payments?.publicUrl },
     browser: {
       signUp: (parts.isSignupOpen ?? true) ? "open" : "invitation",
-      sso: [],
+      sso: sso === undefined ? [] : [{ id: "oidc", name: sso.settings.name }],
       version: manifest.version,
       isSimulated: parts.simulatedHosts !== undefined,
     },
   });
-  const freezeAbandoned = async (tx: Tx, teamId: UserId) => {
-    if (await freezeAbandonedTeam(tx, teamId)) tx.afterCommit(() => loops.wake(ENFORCE_LOOP));
-  };
   teamRoutes(http, {
     ...{ identities, random, queueMail, moveCredit, listBelongings, refuseNewKeys, freezeAbandoned },
     balanceOf: balanceNow,

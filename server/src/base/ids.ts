@@ -40,6 +40,7 @@ export type AnnouncementId = Id<"announcement">;
 export type AccountFreezeId = Id<"account_freeze">;
 export type TeamRoleId = Id<"team_role">;
 export type TfaMethodId = Id<"tfa_method">;
+export type PasskeyId = Id<"passkey">;
 export type TeamInvitationId = Id<"team_invitation">;
 export type WebhookId = Id<"webhook">;
 export type BenchmarkId = Id<"benchmark">;

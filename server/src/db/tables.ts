@@ -24,6 +24,7 @@ import type {
   NetworkDiskId,
   NetworkVolumeOfferId,
   OfferId,
+  PasskeyId,
   PaymentCardId,
   PaymentId,
   PayoutHoldId,
@@ -1179,6 +1180,28 @@ export type OffersTable = {
   is_replaced: Generated<boolean>;
 };
 
+export type PasskeyChallengesTable = {
+  challenge_sha256: Buffer;
+  browser_sha256: Buffer;
+  user_id: UserId | null;
+  expires_at: Date;
+};
+
+export type PasskeysTable = {
+  id: GeneratedAlways<PasskeyId>;
+  user_id: UserId;
+  credential_id: Buffer;
+  public_key: Buffer;
+  user_handle: Buffer;
+  label: string;
+  transports: Generated<string[]>;
+  sign_count: bigint;
+  is_synced: boolean;
+  created_at: Date;
+  last_used_at: Date | null;
+  deleted_at: Date | null;
+};
+
 export type PastTermsTable = {
   id: GeneratedAlways<bigint>;
   instance_id: InstanceId;
@@ -1498,6 +1521,28 @@ export type SshKeysTable = {
   deleted_at: Date | null;
 };
 
+export type SsoAttemptsTable = {
+  state_sha256: Buffer;
+  redirect_uri: string;
+  expires_at: Date;
+};
+
+export type SsoGrantsTable = {
+  id: GeneratedAlways<number>;
+  user_id: UserId;
+  team_id: UserId | null;
+  created_at: Date;
+};
+
+export type SsoIdentitiesTable = {
+  id: GeneratedAlways<number>;
+  user_id: UserId;
+  issuer: string;
+  subject: string;
+  created_at: Date;
+  last_used_at: Date;
+};
+
 export type StandingRequestsTable = {
   id: Generated<StandingRequestId>;
   user_id: UserId;
@@ -1675,7 +1720,7 @@ export type UsersTable = {
   is_team: Generated<boolean>;
   traffic_limit_nanos: bigint | null;
   email_proven_at: Date | null;
-  email_proven_by: "mail" | "operator" | "server" | null;
+  email_proven_by: "mail" | "operator" | "server" | "issuer" | null;
   freeze_id: AccountFreezeId | null;
   tfa_enabled_at: Date | null;
 };
@@ -1876,6 +1921,8 @@ export type Tables = {
   notice_preferences: NoticePreferencesTable;
   notices: NoticesTable;
   offers: OffersTable;
+  passkey_challenges: PasskeyChallengesTable;
+  passkeys: PasskeysTable;
   past_terms: PastTermsTable;
   payment_accounts: PaymentAccountsTable;
   payment_cards: PaymentCardsTable;
@@ -1906,6 +1953,9 @@ export type Tables = {
   servers: ServersTable;
   sign_in_attempts: SignInAttemptsTable;
   ssh_keys: SshKeysTable;
+  sso_attempts: SsoAttemptsTable;
+  sso_grants: SsoGrantsTable;
+  sso_identities: SsoIdentitiesTable;
   standing_requests: StandingRequestsTable;
   team_invitations: TeamInvitationsTable;
   team_members: TeamMembersTable;

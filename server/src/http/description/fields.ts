@@ -3,6 +3,7 @@ import { COPY_FIELDS } from "./fields/copies.ts";
 import { DOCUMENT_FIELDS } from "./fields/documents.ts";
 import { HARDWARE_FIELDS } from "./fields/hardware.ts";
 import { MONEY_FIELDS } from "./fields/money.ts";
+import { PASSKEY_FIELDS } from "./fields/passkeys.ts";
 import { PEOPLE_FIELDS } from "./fields/people.ts";
 import { RENTAL_FIELDS } from "./fields/rental.ts";
 import { SCHEDULE_FIELDS } from "./fields/schedules.ts";
@@ -31,6 +32,7 @@ const OWN: FieldWords = {
   ...SERVERLESS_FIELDS,
   ...PEOPLE_FIELDS,
   ...SCHEDULE_FIELDS,
+  ...PASSKEY_FIELDS,
 };
 
 /**

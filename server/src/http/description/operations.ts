@@ -1,6 +1,7 @@
 import type { OperationWords } from "./operation-words.ts";
 import { ADMINISTRATION_OPERATIONS } from "./operations/administration.ts";
 import { MONEY_OPERATIONS } from "./operations/money.ts";
+import { PASSKEY_OPERATIONS } from "./operations/passkeys.ts";
 import { PEOPLE_OPERATIONS } from "./operations/people.ts";
 import { RENTAL_OPERATIONS } from "./operations/rental.ts";
 import { SERVERLESS_OPERATIONS } from "./operations/serverless.ts";
@@ -29,7 +30,7 @@ export const TAGS = [
   { name: "Payouts", description: "Payouts to hosts." },
   { name: "Scheduled jobs", description: "Requests that the server sends to itself at times that you choose." },
   { name: "Serverless", description: "Endpoints, their worker groups and workers, and the requests to them." },
-  { name: "Sign-in", description: "Sessions of people, and two-factor sign-in." },
+  { name: "Sign-in", description: "Sessions of people, two-factor sign-in, passkeys and single sign-on." },
   { name: "Standing requests", description: "The queue of requests that wait for a matching offer." },
   { name: "Teams", description: "Accounts that several people use, with roles." },
   { name: "Templates", description: "Stored launch settings of instances." },
@@ -61,6 +62,7 @@ export const OPERATIONS: OperationWords = {
   ...PEOPLE_OPERATIONS,
   ...SIGN_IN_OPERATIONS,
   ...ADMINISTRATION_OPERATIONS,
+  ...PASSKEY_OPERATIONS,
   ...UNBUILT_OPERATIONS,
 };
 
@@ -86,6 +88,7 @@ const ID_OF: Readonly<Record<string, Words>> = {
   instance: ["Id of the instance", 77],
   machine: ["Id of the machine", 12],
   offer: ["Id of the offer", 481],
+  passkey: ["Id of the passkey", 3],
   saved_search: ["Id of the saved search", 3],
   schedule: ["Id of the scheduled job", 8],
   ssh_key: ["Id of the SSH key", 3],

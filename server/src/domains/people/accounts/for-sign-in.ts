@@ -10,7 +10,11 @@ export {
 } from "./keys/session-store.ts";
 export { findApiKey, type KeyHolder } from "./keys/store.ts";
 export { newCookieKey } from "./keys/rules/keys.ts";
-export { findPasswordHash, findSignInAccount, setTfa } from "./users/sign-in-store.ts";
+export { findPasswordHash, findSignInAccount, setAdmin, setTfa } from "./users/sign-in-store.ts";
+export { createIssuedAccount, readEmail } from "./users/issued-account.ts";
+export { findUser as findLiveUser, listUsersByEmail } from "./users/store.ts";
+export { lockAddress } from "./emails/store.ts";
+export { tellAdministrators } from "./admin/administrators.ts";
 export { isPasswordOf } from "./users/password.ts";
 export { HOST_ONLY_PERMISSIONS } from "./users/service.ts";
 export { lockMembership } from "./team-accounts/member-store.ts";

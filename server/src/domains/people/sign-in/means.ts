@@ -6,6 +6,7 @@ import type { Identities, RandomBytes } from "../accounts/index.ts";
 import type { ReadUserFacts } from "../accounts/for-sign-in.ts";
 import type { QueueMail } from "../../notifications/index.ts";
 import type { SmsSender } from "./sms.ts";
+import type { SsoMeans } from "./sso/means.ts";
 
 /** Settings of the sign-in with a browser. */
 export type BrowserSettings = {
@@ -31,6 +32,10 @@ export type SignInMeans = {
   /** Sends text messages; undefined where no provider is set up. */
   readonly sms: SmsSender | undefined;
   readonly factsOf: ReadUserFacts;
+  /** The address at which browsers reach this server, by the operator's setting. */
+  readonly publicUrl: string | undefined;
+  /** Single sign-on; undefined where the operator names no issuer. */
+  readonly sso: SsoMeans | undefined;
   readonly browser: BrowserSettings;
   /** Refuses another key to a caller whose key has a cap: the new key would not have it. */
   readonly refuseNewKeys: (tx: Tx, identity: Identity, teamId: number | undefined) => Promise<void>;

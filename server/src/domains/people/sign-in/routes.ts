@@ -1,7 +1,9 @@
 import type { HttpScope } from "../../../http/server.ts";
 import type { SignInMeans } from "./means.ts";
 import { browserRoutes } from "./browser/routes.ts";
+import { passkeyRoutes } from "./passkeys/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
+import { ssoRoutes } from "./sso/routes.ts";
 import { adminTfaRoutes } from "./tfa/admin-routes.ts";
 import { codeRoutes } from "./tfa/code-routes.ts";
 import { methodRoutes } from "./tfa/method-routes.ts";
@@ -11,6 +13,8 @@ import { factorRoutes } from "./tfa/factor-routes.ts";
 export function signInRoutes(scope: HttpScope, means: SignInMeans): void {
   sessionRoutes(scope, means);
   browserRoutes(scope, means);
+  passkeyRoutes(scope, means);
+  ssoRoutes(scope, means);
   factorRoutes(scope, means);
   codeRoutes(scope, means);
   methodRoutes(scope, means);

@@ -42,7 +42,7 @@ const DAY_MS = 86_400_000;
 const MAILS_PER_ADDRESS = 5;
 const MAILS_PER_INVITER = 100;
 /** Members and open invitations of one team. */
-const PEOPLE_MAX = 200;
+export const PEOPLE_MAX = 200;
 
 export type NewInvitation = {
   readonly email: string;

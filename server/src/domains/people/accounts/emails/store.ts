@@ -3,8 +3,8 @@ import type { UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { CLAIM_EMAIL_DOMAIN } from "../users/rules/user.ts";
 
-/** The proof of an address: a token mailed there came back, an administrator vouched for it, or the server gave it. */
-export type ProvenBy = "mail" | "operator" | "server";
+/** The proof of an address: a token mailed there came back, an administrator or an issuer vouched for it, or the server gave it. */
+export type ProvenBy = "mail" | "operator" | "server" | "issuer";
 
 /** A live account that names an address as its own. */
 export type Claim = { readonly userId: UserId; readonly isProven: boolean };

@@ -43,3 +43,8 @@ export async function setTfa(tx: Tx, id: UserId, isEnabled: boolean): Promise<vo
     .where("id", "=", id)
     .execute();
 }
+
+/** Makes an account an administrator's, or an ordinary one again. */
+export async function setAdmin(tx: Tx, id: UserId, isAdmin: boolean): Promise<void> {
+  await tx.db.updateTable("users").set({ is_admin: isAdmin }).where("id", "=", id).execute();
+}

@@ -1,0 +1,24 @@
+import type { Server } from "node:http";
+import type { TestContext } from "node:test";
+
+/** Closes a server with its connections after the test. */
+export function closing(t: Pick<TestContext, "after">, server: Server): void {
+  t.after(async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  });
+}
+
+/** Work after the last test of a group, whose tests share an app. */
+export class Cleanups {
+  readonly #work: (() => unknown)[] = [];
+
+  after(work: () => unknown): void {
+    this.#work.push(work);
+  }
+
+  async run(): Promise<void> {
+    for (const work of this.#work.splice(0)) await work();
+  }
+}
