@@ -2778,6 +2778,24 @@ create table sign_in_attempts (
 );
 CREATE INDEX sign_in_attempts_window_ends_at ON public.sign_in_attempts USING btree (window_ends_at);
 
+create table sign_in_tokens (
+  id integer generated always as identity,
+  purpose text not null,
+  token_sha256 bytea not null,
+  user_id integer,
+  email text,
+  created_by_id integer,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint sign_in_tokens_pkey PRIMARY KEY (id),
+  constraint sign_in_tokens_purpose_check CHECK ((purpose = ANY (ARRAY['link'::text, 'invitation'::text, 'reset'::text]))),
+  constraint sign_in_tokens_user CHECK (((purpose = 'invitation'::text) OR (user_id IS NOT NULL)))
+);
+CREATE UNIQUE INDEX sign_in_tokens_token_sha256 ON public.sign_in_tokens USING btree (token_sha256);
+CREATE INDEX sign_in_tokens_user_id ON public.sign_in_tokens USING btree (user_id) WHERE (user_id IS NOT NULL);
+
 create table ssh_keys (
   id integer generated always as identity,
   user_id integer not null,
@@ -3348,6 +3366,8 @@ alter table saved_searches add constraint saved_searches_user_id_fkey FOREIGN KE
 alter table scheduled_jobs add constraint scheduled_jobs_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id);
 alter table scheduled_jobs add constraint scheduled_jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table scheduled_runs add constraint scheduled_runs_job_id_fkey FOREIGN KEY (job_id) REFERENCES scheduled_jobs(id) ON DELETE CASCADE;
+alter table sign_in_tokens add constraint sign_in_tokens_created_by_id_fkey FOREIGN KEY (created_by_id) REFERENCES users(id);
+alter table sign_in_tokens add constraint sign_in_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table ssh_keys add constraint ssh_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table sso_grants add constraint sso_grants_team_id_fkey FOREIGN KEY (team_id) REFERENCES users(id);
 alter table sso_grants add constraint sso_grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);

@@ -309,6 +309,15 @@ export type AdminInstancesResponse = {
   readonly next_token: string | null;
 };
 
+export type AdminInvitationCreateRequest = {
+  readonly email?: string;
+};
+
+export type AdminInvitationListResponse = {
+  readonly success: true;
+  readonly invitations: readonly SignUpInvitation[];
+};
+
 export type AdminKeyCreateRequest = {
   readonly email: string;
   readonly permissions?: unknown;
@@ -447,6 +456,10 @@ export type AdminSettlePayoutRequest = {
   readonly state: "paid" | "failed";
   readonly reference?: string;
   readonly reason?: string;
+};
+
+export type AdminSignInLinkCreateRequest = {
+  readonly user_id?: number;
 };
 
 export type AdminTakeBackEarningsRequest = {
@@ -895,6 +908,15 @@ export type BrowserConfirmRequest = {
   readonly admin?: boolean;
 };
 
+export type BrowserRequestResetRequest = {
+  readonly email: string;
+};
+
+export type BrowserResetPasswordRequest = {
+  readonly token: string;
+  readonly password: string;
+};
+
 export type BrowserSettings = {
   readonly success: true;
   readonly sign_up: "open" | "invitation" | "sso";
@@ -958,7 +980,15 @@ export type BrowserSignInRequest = {
   readonly username?: string;
   readonly password?: string;
   readonly api_key?: string;
+  readonly token?: string;
   readonly team_id?: number;
+};
+
+export type BrowserSignUpRequest = {
+  readonly email?: string;
+  readonly password?: string;
+  readonly username?: string;
+  readonly token?: string;
 };
 
 export type CalendarGpu = {
@@ -3405,6 +3435,18 @@ export type NewPasskey = {
   readonly response: PasskeyAttestation;
 };
 
+export type NewSignUpInvitation = {
+  readonly success: true;
+  readonly id: number;
+  readonly email: string | null;
+  readonly user_id: number | null;
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly used_at: number | null;
+  readonly token: string;
+  readonly path: string;
+};
+
 export type NewSpaceListing = {
   readonly id: number;
   readonly size: number;
@@ -4407,6 +4449,23 @@ export type SignIn = {
   readonly backup_codes_remaining?: number;
 };
 
+export type SignInLink = {
+  readonly success: true;
+  readonly user_id: number;
+  readonly token: string;
+  readonly path: string;
+  readonly expires_at: number;
+};
+
+export type SignUpInvitation = {
+  readonly id: number;
+  readonly email: string | null;
+  readonly user_id: number | null;
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly used_at: number | null;
+};
+
 export type SimulatedFigures = {
   readonly requests: number;
   readonly unserved: number;
@@ -5199,6 +5258,13 @@ export type UpdatedTfaMethod = {
   readonly method: TfaMethod;
 };
 
+export type UserChangePasswordRequest = {
+  readonly new_password: string;
+  readonly password?: string;
+  readonly code?: string;
+  readonly backup_code?: string;
+};
+
 export type UserConfirmEmailRequest = {
   readonly token: string;
 };
@@ -5985,6 +6051,35 @@ export function adminInstances(client: Client, input: AdminInstancesInput = {}, 
   return client.request({ method: "GET", path: "/api/v0/admin/instances/", query: input.query }, options);
 }
 
+export type AdminInvitationCreateInput = {
+  readonly body?: AdminInvitationCreateRequest;
+};
+
+export type AdminInvitationCreateAnswer = NewSignUpInvitation;
+
+/** Invite a person to sign up: `POST /api/v0/admin/invitations/` */
+export function adminInvitationCreate(client: Client, input: AdminInvitationCreateInput = {}, options?: CallOptions): Promise<AdminInvitationCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/admin/invitations/", body: input.body ?? {} }, options);
+}
+
+export type AdminInvitationListAnswer = AdminInvitationListResponse;
+
+/** Show invitations to sign up: `GET /api/v0/admin/invitations/` */
+export function adminInvitationList(client: Client, options?: CallOptions): Promise<AdminInvitationListAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/invitations/" }, options);
+}
+
+export type AdminInvitationDeleteInput = {
+  readonly id: string;
+};
+
+export type AdminInvitationDeleteAnswer = Message;
+
+/** Revoke an invitation to sign up: `DELETE /api/v0/admin/invitations/{id}/` */
+export function adminInvitationDelete(client: Client, input: AdminInvitationDeleteInput, options?: CallOptions): Promise<AdminInvitationDeleteAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/admin/invitations/${encodeURIComponent(input.id)}/` }, options);
+}
+
 export type AdminKeyCreateInput = {
   readonly body: AdminKeyCreateRequest;
 };
@@ -6153,6 +6248,17 @@ export type AdminSettingsAnswer = AdminSettingsResponse;
 /** Show settings as they are in force: `GET /api/v0/admin/settings/` */
 export function adminSettings(client: Client, options?: CallOptions): Promise<AdminSettingsAnswer> {
   return client.request({ method: "GET", path: "/api/v0/admin/settings/" }, options);
+}
+
+export type AdminSignInLinkCreateInput = {
+  readonly body?: AdminSignInLinkCreateRequest;
+};
+
+export type AdminSignInLinkCreateAnswer = SignInLink;
+
+/** Make a link that signs a person in once: `POST /api/v0/admin/sign_in_links/` */
+export function adminSignInLinkCreate(client: Client, input: AdminSignInLinkCreateInput = {}, options?: CallOptions): Promise<AdminSignInLinkCreateAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/admin/sign_in_links/", body: input.body ?? {} }, options);
 }
 
 export type AdminUserCreateInput = {
@@ -6357,11 +6463,44 @@ export function browserSignOut(client: Client, options?: CallOptions): Promise<B
   return client.request({ method: "DELETE", path: "/api/v0/auth/browser/" }, options);
 }
 
+export type BrowserRequestResetInput = {
+  readonly body: BrowserRequestResetRequest;
+};
+
+export type BrowserRequestResetAnswer = Message;
+
+/** Have a link mailed that resets a password: `POST /api/v0/auth/browser/reset/` */
+export function browserRequestReset(client: Client, input: BrowserRequestResetInput, options?: CallOptions): Promise<BrowserRequestResetAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/auth/browser/reset/", body: input.body ?? {} }, options);
+}
+
+export type BrowserResetPasswordInput = {
+  readonly body: BrowserResetPasswordRequest;
+};
+
+export type BrowserResetPasswordAnswer = Message;
+
+/** Reset a password with the link that was mailed: `POST /api/v0/auth/browser/reset/confirm/` */
+export function browserResetPassword(client: Client, input: BrowserResetPasswordInput, options?: CallOptions): Promise<BrowserResetPasswordAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/auth/browser/reset/confirm/", body: input.body ?? {} }, options);
+}
+
 export type BrowserSettingsAnswer = BrowserSettings;
 
 /** Show the ways to sign in with a browser: `GET /api/v0/auth/browser/settings/` */
 export function browserSettings(client: Client, options?: CallOptions): Promise<BrowserSettingsAnswer> {
   return client.request({ method: "GET", path: "/api/v0/auth/browser/settings/" }, options);
+}
+
+export type BrowserSignUpInput = {
+  readonly body?: BrowserSignUpRequest;
+};
+
+export type BrowserSignUpAnswer = BrowserSignIn;
+
+/** Make an account and sign its browser in: `POST /api/v0/auth/browser/sign-up/` */
+export function browserSignUp(client: Client, input: BrowserSignUpInput = {}, options?: CallOptions): Promise<BrowserSignUpAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/auth/browser/sign-up/", body: input.body ?? {} }, options);
 }
 
 export type BrowserConfirmInput = {
@@ -8964,6 +9103,17 @@ export type SessionEndAnswer = SessionEndResponse;
 /** Sign out: `DELETE /api/v0/users/current/` */
 export function sessionEnd(client: Client, options?: CallOptions): Promise<SessionEndAnswer> {
   return client.request({ method: "DELETE", path: "/api/v0/users/current/" }, options);
+}
+
+export type UserChangePasswordInput = {
+  readonly body: UserChangePasswordRequest;
+};
+
+export type UserChangePasswordAnswer = Message;
+
+/** Change own password: `PUT /api/v0/users/current/password/` */
+export function userChangePassword(client: Client, input: UserChangePasswordInput, options?: CallOptions): Promise<UserChangePasswordAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/users/current/password/", body: input.body ?? {} }, options);
 }
 
 export type UserConfirmEmailInput = {

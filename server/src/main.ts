@@ -4,6 +4,7 @@ import { networkInterfaces } from "node:os";
 import path from "node:path";
 import { buildApp, type BerthApp } from "./assembly/app.ts";
 import { systemClock } from "./base/clock.ts";
+import type { UserId } from "./base/ids.ts";
 import { createLog, type Log } from "./base/log.ts";
 import { checkBackupFolder } from "./assembly/backup-settings.ts";
 import { ConfigError } from "./assembly/config-error.ts";
@@ -12,6 +13,7 @@ import { connect, type Database, type DatabaseConfig } from "./db/connect.ts";
 import { startEmbeddedPostgres } from "./db/embedded/postgres.ts";
 import { listen } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
+import { withTransaction } from "./db/transaction.ts";
 import { countConnectedGpus } from "./domains/supply/hosts/for-assembly.ts";
 import { GATHER_MS } from "./domains/rental/instances/for-assembly.ts";
 import { lockDataDir } from "./assembly/lock.ts";
@@ -21,7 +23,7 @@ import { readyText } from "./assembly/announce.ts";
 import { openFactKeeper } from "./assembly/files.ts";
 import { freeBytesOf } from "./assembly/health.ts";
 import { SAY_ALIVE_LOOP } from "./domains/servers/index.ts";
-import { createSmsSender } from "./domains/people/sign-in/index.ts";
+import { createSmsSender, issueToken, pathOf } from "./domains/people/sign-in/index.ts";
 import { PROXY_LOOP } from "./assembly/loops/proxy.ts";
 import { startServer } from "./assembly/start-server.ts";
 import type { ConsoleFiles } from "./http/console.ts";
@@ -165,6 +167,13 @@ function sayWhatIsMissing({ payments, notifications }: Config): void {
   }
 }
 
+/** A link for the administrator, where a person reads it: elsewhere a log would keep it. */
+async function signInPath(database: Database, userId: UserId): Promise<string | undefined> {
+  if (!process.stdout.isTTY && process.env["BERTH_PRINT_SIGN_IN_LINK"] !== "1") return undefined;
+  const link = await withTransaction(database, clock, (tx) => issueToken(tx, { purpose: "link", userId }, randomBytes));
+  return pathOf("link", link.secret);
+}
+
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   await checkBackupFolder(config.backups);
@@ -183,7 +192,7 @@ async function main(): Promise<void> {
   try {
     await mkdir(config.dataDir, { recursive: true });
     const { database, connection } = await openDatabase(config, log);
-    const { server, secret, token, adminKey } = await startServer(config, { database, clock, log });
+    const { server, secret, token, adminKey, adminId } = await startServer(config, { database, clock, log });
     stops.push(() => server.stop());
     const proxy = { bindHost: config.host, publicHost: config.proxyHost ?? publicAddress(config) };
     const app = buildApp({
@@ -217,6 +226,7 @@ async function main(): Promise<void> {
       url,
       keyFile: path.join(config.dataDir, "admin.key"),
       adminKey,
+      signInPath: await signInPath(database, adminId),
       connectedHosts: app.gateway.connectedCount,
       gpuCount: await countConnectedGpus(database.kysely),
       offerCount: app.offers.size,

@@ -13,6 +13,7 @@ const SOME_ID = 1;
 
 /** Operations that can be asked for in one way only. All others must refuse something. */
 export const WITHOUT_INPUT: ReadonlySet<string> = new Set([
+  "GET /api/v0/admin/invitations/",
   "GET /api/v0/admin/loops/",
   "GET /api/v0/admin/announcements/",
   "GET /api/v0/admin/overview/",

@@ -9,6 +9,7 @@ import { codeKey, hashCode, newBackupCodes } from "../../server/src/domains/peop
 import { fromBase32, toBase32 } from "../../server/src/domains/people/sign-in/rules/base32.ts";
 import { stepAt, totp } from "../../server/src/domains/people/sign-in/rules/totp.ts";
 import { openChallenge } from "../../server/src/domains/people/sign-in/tfa/challenges.ts";
+import { issueToken } from "../../server/src/domains/people/sign-in/tokens/tokens.ts";
 import {
   insertMethod,
   listMethods,
@@ -176,6 +177,38 @@ export const signInEndpoints = {
     },
   },
   "DELETE /api/v0/auth/browser/": plain("public", "/api/v0/auth/browser/"),
+  "POST /api/v0/auth/browser/sign-up/": {
+    needs: "public",
+    call: () =>
+      at("/api/v0/auth/browser/sign-up/", { email: `${randomUUID().slice(0, 13)}@example.com`, password: PASSWORD }),
+  },
+  "POST /api/v0/auth/browser/reset/": plain("public", "/api/v0/auth/browser/reset/", { email: "nobody@example.com" }),
+  "POST /api/v0/auth/browser/reset/confirm/": {
+    needs: "public",
+    call: async ({ database, stranger }) => {
+      const made = { purpose: "reset", userId: stranger.id } as const;
+      const { secret } = await inTransaction(database, (tx) => issueToken(tx, made, randomBytes));
+      return at("/api/v0/auth/browser/reset/confirm/", { token: secret, password: PASSWORD });
+    },
+  },
+  "PUT /api/v0/users/current/password/": {
+    needs: "user_write",
+    call: async (world) =>
+      at("/api/v0/users/current/password/", {
+        new_password: PASSWORD,
+        backup_code: await aBackupCode(world, world.owner),
+      }),
+  },
+  "POST /api/v0/admin/sign_in_links/": plain("admin", "/api/v0/admin/sign_in_links/", {}),
+  "POST /api/v0/admin/invitations/": plain("admin", "/api/v0/admin/invitations/", {}),
+  "GET /api/v0/admin/invitations/": plain("admin", "/api/v0/admin/invitations/"),
+  "DELETE /api/v0/admin/invitations/{id}/": {
+    needs: "admin",
+    call: async ({ database }) => {
+      const { id } = await inTransaction(database, (tx) => issueToken(tx, { purpose: "invitation" }, randomBytes));
+      return at(`/api/v0/admin/invitations/${id}/`);
+    },
+  },
   "GET /api/v0/team/sessions/": inTeam("team_write", "/api/v0/team/sessions/"),
   "GET /api/v0/auth/pubkeys/": plain("public", "/api/v0/auth/pubkeys/"),
 

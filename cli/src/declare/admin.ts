@@ -8,11 +8,7 @@ const VERDICTS = ["verified", "unverified", "automatic"];
 export function declareAdminCommands(program: Command): void {
   const admin = program.command("admin").description("manage users, credit, keys, disks and machines");
 
-  const user = admin.command("user").description("accounts");
-  adminCommand(user, "create", "create an account with an API key")
-    .argument("<email>", "e-mail address of the new user", parseEmail)
-    .option("--credit <dollars>", "credit in dollars to begin with", parseAmount)
-    .action(async (email, options) => (await import("../commands/admin/create-user.ts")).createUser(email, options));
+  declareEntrance(admin);
 
   adminCommand(admin, "credit", "add credit to an account")
     .argument("<email>", "e-mail address of the user", parseEmail)
@@ -85,4 +81,17 @@ function declareFreezes(admin: Command): void {
     .argument("<freeze>", "id of the freeze, from `berth admin freezes`", parseId)
     .requiredOption("--reason <text>", "why; the account's owner reads it")
     .action(async (id, options) => (await import("../commands/admin/freeze.ts")).unfreeze(id, options));
+}
+
+/** Accounts, and the links that let people in. */
+function declareEntrance(admin: Command): void {
+  const user = admin.command("user").description("accounts");
+  adminCommand(user, "create", "create an account with an API key")
+    .argument("<email>", "e-mail address of the new user", parseEmail)
+    .option("--credit <dollars>", "credit in dollars to begin with", parseAmount)
+    .action(async (email, options) => (await import("../commands/admin/create-user.ts")).createUser(email, options));
+
+  adminCommand(admin, "sign-in-link", "make a link that signs you, or another user, in to the console once")
+    .argument("[user]", "id of the account; your own when left out", parseId)
+    .action(async (id, options) => (await import("../commands/admin/sign-in-link.ts")).makeSignInLink(id, options));
 }

@@ -9,6 +9,8 @@ export type Standing = {
   readonly gpuCount: number;
   readonly offerCount: number;
   readonly isAgentGivenUp: boolean;
+  /** The path of a link that signs the administrator in once; undefined where it would end up in a log. */
+  readonly signInPath: string | undefined;
 };
 
 /** The text printed when the service is ready: one line for programs, then the next steps for a person. */
@@ -18,6 +20,7 @@ export function readyText(config: Config, standing: Standing): string {
     `ready ${url}`,
     "",
     `  ${marketLine(config, standing)}`,
+    ...signInLines(standing),
     ...keyLines(standing),
     "",
     `    ./berth search`,
@@ -26,6 +29,11 @@ export function readyText(config: Config, standing: Standing): string {
     `  The API is described at ${url}/docs. Ctrl-C stops the service; your data stays in ${config.dataDir}.`,
     "",
   ].join("\n");
+}
+
+function signInLines({ url, signInPath }: Standing): readonly string[] {
+  if (signInPath === undefined) return ["  ./berth admin sign-in-link makes a link to the console.", ""];
+  return ["  Open the console with this link, good for 15 minutes and one sign-in:", "", `    ${url}${signInPath}`, ""];
 }
 
 function keyLines({ keyFile, adminKey }: Standing): readonly string[] {

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Database } from "../db/connect.ts";
 import type { RandomBytes } from "../domains/people/accounts/index.ts";
-import type { SmsSender, SsoSettings } from "../domains/people/sign-in/index.ts";
+import type { BrowserSettings, SmsSender, SsoSettings } from "../domains/people/sign-in/index.ts";
 import type { Seller } from "../domains/money/invoices/index.ts";
 import type { PaymentSettings } from "../domains/money/payments/for-assembly.ts";
 import type { BackupSettings } from "../domains/rental/backups/index.ts";
@@ -53,6 +53,8 @@ export type AppDependencies = {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The build of the web console; without it its pages say that there is none. */
   readonly console?: ConsoleFiles | undefined;
+  /** The way in which people without an account get one; without it that of `isSignupOpen`. */
+  readonly signUp?: BrowserSettings["signUp"];
   /** This process among the servers of its database; absent where it is the only one, as in tests. */
   readonly server?: ThisServer;
 };

@@ -3,12 +3,13 @@ import { parseServerUrl } from "../../../protocol/index.ts";
 import { NANOS_PER_DOLLAR, parseDollars, type Nanos } from "../base/money.ts";
 import { GB_PRICE_DOLLARS_MAX } from "../base/price-limits.ts";
 import type { AccountLimits } from "../domains/people/accounts/for-assembly.ts";
-import type { SmsSettings, SsoSettings } from "../domains/people/sign-in/index.ts";
+import type { BrowserSettings, SmsSettings, SsoSettings } from "../domains/people/sign-in/index.ts";
 import { UNNAMED_SELLER, type Seller, type TaxRule, type TaxTable } from "../domains/money/invoices/index.ts";
 import type { PriceCeilings } from "../base/price-ceilings.ts";
 import type { TrafficRules } from "../domains/supply/hosts/index.ts";
 import { CARD_HOLD_DAYS, type PaymentSettings } from "../domains/money/payments/for-assembly.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../http/trusted-proxies.ts";
+import { readSignUp } from "./sign-up-setting.ts";
 import { readBackupSettings } from "./backup-settings.ts";
 import { ConfigError } from "./config-error.ts";
 import { readLimits } from "./limit-settings.ts";
@@ -74,6 +75,7 @@ export type Config = {
   readonly isSignupOpen: boolean;
   /** True when this server builds and serves the web console. */
   readonly hasConsole: boolean;
+  readonly signUp: BrowserSettings["signUp"];
   readonly smsProvider: SmsSettings | undefined;
   /** The issuer of single sign-on; undefined for none. */
   readonly sso: SsoSettings | undefined;
@@ -144,8 +146,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       instances: readInteger("BERTH_INSTANCES_MAX", environment["BERTH_INSTANCES_MAX"] || "1000", ACCOUNT_COUNT_MAX),
       volumes: readInteger("BERTH_VOLUMES_MAX", environment["BERTH_VOLUMES_MAX"] || "1000", ACCOUNT_COUNT_MAX),
     },
-    isSignupOpen: readSwitch("BERTH_OPEN_SIGNUP", environment["BERTH_OPEN_SIGNUP"] || "1"),
     hasConsole: readSwitch("BERTH_CONSOLE", environment["BERTH_CONSOLE"] || "1"),
+    ...readSignUp(environment),
     smsProvider: readSms(environment["BERTH_SMS_URL"], environment["BERTH_SMS_TOKEN"]),
     sso: readSsoSettings(environment),
     backups: readBackupSettings(environment),

@@ -181,8 +181,9 @@ function peopleRoutes(http: HttpScope, parts: Parts): void {
     sms: parts.sms,
     ...{ factsOf, sso, publicUrl: parts.payments?.publicUrl },
     browser: {
-      signUp: (parts.isSignupOpen ?? true) ? "open" : "invitation",
       sso: sso === undefined ? [] : [{ id: "oidc", name: sso.settings.name }],
+      signUp: parts.signUp ?? ((parts.isSignupOpen ?? true) ? "open" : "invitation"),
+      publicUrl: parts.payments?.publicUrl,
       version: manifest.version,
       isSimulated: parts.simulatedHosts !== undefined,
     },

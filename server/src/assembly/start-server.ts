@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import path from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { UserId } from "../base/ids.ts";
 import { nanos, NANOS_PER_DOLLAR } from "../base/money.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "../db/connect.ts";
@@ -46,6 +47,7 @@ export type StartedServer = {
   /** The token of this server's own agent. */
   readonly token: string;
   readonly adminKey: AdminKeyPlan;
+  readonly adminId: UserId;
 };
 
 type Means = { readonly database: Database; readonly clock: Clock; readonly log: Log };
@@ -73,7 +75,8 @@ export async function startServer(config: Config, { database, clock, log }: Mean
   });
   if (entered.keySecret !== undefined) await writePrivateFile(keyFile, `${entered.keySecret}\n`);
   const server = new ThisServer(entered.serverId, description, { database, clock, log });
-  return { server, secret: found.secret, token: entered.token, adminKey: entered.adminKey };
+  const { token, adminKey, adminId } = entered;
+  return { server, secret: found.secret, token, adminKey, adminId };
 }
 
 /** The secret that is configured or kept in the data directory. One is made only where the database has none either. */
@@ -134,5 +137,6 @@ async function enter(tx: Tx, config: Config, { description, secret, hasKeyFile, 
   });
   const name = config.simulatedHosts === undefined ? "this machine" : "simulated hosts";
   const own = { userId: admin.userId, name, isTrusted: true, dataDirKey, isDataDirOld: isOld };
-  return { serverId, adminKey, keySecret: admin.secret, token: await issueAgentToken(tx, own) };
+  const token = await issueAgentToken(tx, own);
+  return { serverId, adminKey, adminId: admin.userId, keySecret: admin.secret, token };
 }

@@ -32,6 +32,7 @@ import type {
   SavedSearchId,
   ScheduledJobId,
   ServerId,
+  SignInTokenId,
   SshKeyId,
   StandingRequestId,
   TeamInvitationId,
@@ -1512,6 +1513,19 @@ export type SignInAttemptsTable = {
   window_ends_at: Date;
 };
 
+export type SignInTokensTable = {
+  id: GeneratedAlways<SignInTokenId>;
+  purpose: "link" | "invitation" | "reset";
+  token_sha256: Buffer;
+  user_id: UserId | null;
+  email: string | null;
+  created_by_id: UserId | null;
+  created_at: Date;
+  expires_at: Date;
+  used_at: Date | null;
+  revoked_at: Date | null;
+};
+
 export type SshKeysTable = {
   id: GeneratedAlways<SshKeyId>;
   user_id: UserId;
@@ -1952,6 +1966,7 @@ export type Tables = {
   schema_migrations: SchemaMigrationsTable;
   servers: ServersTable;
   sign_in_attempts: SignInAttemptsTable;
+  sign_in_tokens: SignInTokensTable;
   ssh_keys: SshKeysTable;
   sso_attempts: SsoAttemptsTable;
   sso_grants: SsoGrantsTable;

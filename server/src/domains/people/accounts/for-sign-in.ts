@@ -1,6 +1,7 @@
 // Exports that only sign-in uses.
 export {
   endSessions,
+  endSessionsOfPerson,
   insertSession,
   listSessions,
   listTeamSessions,
@@ -10,16 +11,24 @@ export {
 } from "./keys/session-store.ts";
 export { findApiKey, type KeyHolder } from "./keys/store.ts";
 export { newCookieKey } from "./keys/rules/keys.ts";
-export { findPasswordHash, findSignInAccount, setAdmin, setTfa } from "./users/sign-in-store.ts";
 export { createIssuedAccount, readEmail } from "./users/issued-account.ts";
 export { findUser as findLiveUser, listUsersByEmail } from "./users/store.ts";
 export { lockAddress } from "./emails/store.ts";
 export { tellAdministrators } from "./admin/administrators.ts";
-export { isPasswordOf } from "./users/password.ts";
-export { HOST_ONLY_PERMISSIONS } from "./users/service.ts";
+export {
+  findPasswordHash,
+  findSignInAccount,
+  replacePasswordHash,
+  setAdmin,
+  setPasswordHash,
+  setTfa,
+} from "./users/sign-in-store.ts";
+export { hashPassword, isOutdatedHash, isPasswordOf } from "./users/password.ts";
+export { createAccount, HOST_ONLY_PERMISSIONS, signupClosed } from "./users/service.ts";
+export { findProvenUser, noSuchUser } from "./users/find-user.ts";
 export { lockMembership } from "./team-accounts/member-store.ts";
 export { notForTeams } from "./users/rules/user.ts";
-export { UNFIT } from "./users/profile.ts";
+export { parseEmail, parseNewProfile, UNFIT } from "./users/profile.ts";
 export { CurrentUserResponse } from "./schema.ts";
 export { readOwnRecord } from "./users/own-record.ts";
 export type { ReadUserFacts } from "./views.ts";

@@ -14,6 +14,8 @@ export type BrowserSettings = {
   readonly signUp: "open" | "invitation" | "sso";
   /** Providers of single sign-on, in the order in which they are offered. */
   readonly sso: readonly { readonly id: string; readonly name: string }[];
+  /** The configured address of this server, for links in mails; undefined where none is. */
+  readonly publicUrl: string | undefined;
   /** The version of this server. */
   readonly version: string;
   /** True when the hosts of this server are invented. */

@@ -15,6 +15,19 @@ const ACCOUNT_OF_SIGN_IN: FieldWords = Object.fromEntries(
   ),
 );
 
+const TOKEN = "mG5wWc1o3Yq0JrE0mG5wWc1o3Yq0JrE0mG5wWc1o3Yq";
+
+const INVITATION_FIELDS: FieldWords = Object.fromEntries(
+  ["SignUpInvitation", "NewSignUpInvitation"].flatMap((model) => [
+    [`${model}.id`, ["Id of the invitation", 5]],
+    [`${model}.email`, ["The only address that may sign up with it; null for any", "a@example.com"]],
+    [`${model}.user_id`, ["Id of the account that was made with it; null before", null]],
+    [`${model}.created_at`, ["Time at which it was made, in seconds since the epoch", START]],
+    [`${model}.expires_at`, ["Time at which it ends, in seconds since the epoch", START + 604_800]],
+    [`${model}.used_at`, ["Time at which it was used, in seconds since the epoch; null before", null]],
+  ]),
+);
+
 /** Fields of sessions and second factors. */
 export const SIGN_IN_FIELDS: FieldWords = {
   ...ACCOUNT_OF_SIGN_IN,
@@ -31,6 +44,26 @@ export const SIGN_IN_FIELDS: FieldWords = {
   "BrowserSignInRequest.password": ["Password of the account", "correct horse battery staple"],
   "BrowserSignInRequest.api_key": ["An API key, in place of name and password", SESSION],
   "BrowserSignInRequest.team_id": ["Id of a team that the session acts for; the person's own account by default", 40],
+  "BrowserSignInRequest.token": ["Token of a link, in place of name and password", TOKEN],
+  "BrowserSignUpRequest.email": ["E-mail address", "renter@example.com"],
+  "BrowserSignUpRequest.username": ["User name; the part of the address before the `@` by default", "renter"],
+  "BrowserSignUpRequest.password": ["Password of at least ten characters", "correct horse battery staple"],
+  "BrowserSignUpRequest.token": ["Token of an invitation, where sign-up needs one", TOKEN],
+  "BrowserRequestResetRequest.email": ["E-mail address of the account", "renter@example.com"],
+  "BrowserResetPasswordRequest.token": ["Token of the mailed link", TOKEN],
+  "BrowserResetPasswordRequest.password": ["New password of at least ten characters", "correct horse battery staple"],
+  "UserChangePasswordRequest.password": ["Present password; absent with a code", "an older horse battery"],
+  new_password: ["New password of at least ten characters", "correct horse battery staple"],
+  "AdminSignInLinkCreateRequest.user_id": ["Id of the account to sign in to; your own by default", 8],
+  "SignInLink.user_id": ["Id of the account that the link signs in to", 8],
+  "SignInLink.token": ["Token of the link, shown this once", TOKEN],
+  "SignInLink.path": ["Path of the link on this server, with the token behind the `#`", `/sign-in#token=${TOKEN}`],
+  "SignInLink.expires_at": ["Time at which the link ends, in seconds since the epoch", START + 900],
+  "AdminInvitationCreateRequest.email": ["The only address that may sign up with it; any by default", "a@example.com"],
+  ...INVITATION_FIELDS,
+  "NewSignUpInvitation.token": ["Token of the invitation, shown this once", TOKEN],
+  "NewSignUpInvitation.path": ["Path of its link on this server", `/sign-up#token=${TOKEN}`],
+  "AdminInvitationListResponse.invitations": ["Invitations, the newest first"],
   "BrowserConfirmRequest.admin": ["Ignored", false, { type: "boolean" }],
   "BrowserConfirmRequest.secret": ["Secret of the sign-in", SECRET],
   sign_up: [

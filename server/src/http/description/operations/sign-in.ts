@@ -44,6 +44,41 @@ export const SIGN_IN_OPERATIONS: OperationWords = {
     description:
       "Ends the session of the cookie and takes the cookie away. 403 `cross_site_request` without the header `X-Berth-Console`, and for pages of other sites.",
   },
+  "api.browser.sign_up": {
+    description:
+      "Makes an account with a password, opens a session for its browser and sets the cookie. 403 `signup_closed` where sign-up needs an invitation and `token` is missing, or only single sign-on makes accounts; 400 `no_such_token`, `weak_password` or `invalid_email`; 409 `user_exists`.",
+    request: { email: "renter@example.com", password: "correct horse battery staple" },
+  },
+  "api.browser.request_reset": {
+    description:
+      "Mails a link that resets the password to the account that has proven the address. The answer is the same for every address; an address gets three mails in a quarter of an hour. 409 `no_mail_server` where the server sends no mail.",
+    request: { email: "renter@example.com" },
+  },
+  "api.browser.reset_password": {
+    description:
+      "Stores another password with the token of the mailed link, once within an hour, and ends all sessions of the person. A second factor stays needed. 400 `no_such_token` or `weak_password`.",
+    request: { token: SECRET, password: "correct horse battery staple" },
+  },
+  "api.user.change_password": {
+    description:
+      "Changes the password of the account, and ends all sessions but the one that calls. It needs the present password, or a code of an app or a backup code; an account without a password gets its first one. 401 `wrong_password`, 400 `weak_password`, 403 `team_user_forbidden` for a team.",
+    request: { password: "an older horse battery", new_password: "correct horse battery staple" },
+  },
+  "api.admin.sign_in_link.create": {
+    description:
+      "Makes a link that signs a person in once within 15 minutes, by default the administrator who asks. A second factor stays needed. The audit log names the account. 404 `no_such_user`.",
+    request: {},
+  },
+  "api.admin.invitation.create": {
+    description: "Makes an invitation to sign up, good once within seven days, for one address if it names one.",
+    request: { email: "newhire@example.com" },
+  },
+  "api.admin.invitation.list": {
+    description: "Returns the invitations that were not revoked, the newest first, without their tokens.",
+  },
+  "api.admin.invitation.delete": {
+    description: "Revokes an open invitation. 404 `not_found` for one that was used or revoked, or never was.",
+  },
   "api.route.public_keys": {
     description: "Returns the public keys that check what this server signs for workers of endpoints.",
   },

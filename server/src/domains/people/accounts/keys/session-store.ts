@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Session } from "../../../../base/identity.ts";
-import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
+import { asId, type ApiKeyId, type UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { NewKey } from "./rules/keys.ts";
 import type { Permissions } from "./rules/permissions.ts";
@@ -175,6 +175,20 @@ export async function endSessions(tx: Tx, holder: KeyHolder, which: ApiKeyId | "
   const ids = rows.map(({ id }) => id);
   await endSessionsOpenedBy(tx, ids);
   return ids;
+}
+
+/** Ends all sessions of a person, those in teams too, but for one that is kept. */
+export async function endSessionsOfPerson(tx: Tx, personId: UserId, keptId: ApiKeyId | undefined): Promise<void> {
+  await tx.db
+    .updateTable("api_keys")
+    .set({ deleted_at: tx.now })
+    .where((eb) =>
+      eb.or([eb.and([eb("user_id", "=", personId), eb("member_id", "is", null)]), eb("member_id", "=", personId)]),
+    )
+    .where("kind", "<>", "api")
+    .where("deleted_at", "is", null)
+    .where("id", "<>", keptId ?? asId<ApiKeyId>(0))
+    .execute();
 }
 
 const COLUMNS = ["id", "user_id", "member_id", "kind", "ip_address", "created_at", "expires_at"] as const;

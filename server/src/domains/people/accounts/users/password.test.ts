@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { randomBytes, scryptSync } from "node:crypto";
 import { test } from "node:test";
 import { AppError } from "../../../../base/errors.ts";
-import { hashPassword } from "./password.ts";
+import { hashPassword, isOutdatedHash, isPasswordOf } from "./password.ts";
 
 test("passwords of many concurrent sign-ups wait in a short queue, and beyond it are refused for the moment", async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 24 }, () => hashPassword("p4ssword!", randomBytes)));
@@ -12,5 +12,24 @@ test("passwords of many concurrent sign-ups wait in a short queue, and beyond it
     assert.ok(error instanceof AppError);
     assert.deepEqual([error.kind, error.code], ["unavailable", "busy"]);
   }
-  assert.match(await hashPassword("p4ssword!", randomBytes), /^scrypt[$]32768[$]8[$]3[$]/, "later there is room again");
+  assert.match(
+    await hashPassword("p4ssword!", randomBytes),
+    /^argon2id[$]47104[$]1[$]1[$]/,
+    "later there is room again",
+  );
+});
+
+test("a password is known by its hash of this version and of the one before, and by no other", async () => {
+  const salt = randomBytes(16);
+  const before = scryptSync("p4ssword!", salt, 32, { N: 2 ** 15, r: 8, p: 3, maxmem: 2 ** 27 });
+  const old = `scrypt$32768$8$3$${salt.toString("base64url")}$${before.toString("base64url")}`;
+  const hash = await hashPassword("p4ssword!", randomBytes);
+  for (const stored of [old, hash]) {
+    assert.equal(await isPasswordOf("p4ssword!", stored), true);
+    assert.equal(await isPasswordOf("p4ssword?", stored), false);
+  }
+  for (const stored of [null, undefined, "", "argon2id$8$1$1$$"]) {
+    assert.equal(await isPasswordOf("p4ssword!", stored), false);
+  }
+  assert.deepEqual([isOutdatedHash(old), isOutdatedHash(hash)], [true, false]);
 });

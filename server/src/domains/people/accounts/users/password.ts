@@ -1,9 +1,13 @@
-import { scrypt, timingSafeEqual } from "node:crypto";
+import { argon2, scrypt, timingSafeEqual } from "node:crypto";
 import { AppError } from "../../../../base/errors.ts";
 import type { RandomBytes } from "../keys/rules/keys.ts";
 
-/** OWASP's setting for scrypt with 32 MiB: about a tenth of a second of one core. */
-const COST = { N: 2 ** 15, r: 8, p: 3 } as const;
+/** OWASP's first setting for Argon2id: 46 MiB and about 55 ms of one core, measured. */
+const COST = { memory: 47_104, passes: 1, parallelism: 1 } as const;
+/** The setting of hashes from before Argon2id. */
+const OLD_COST = { N: 2 ** 15, r: 8, p: 3 } as const;
+const OLD_HASH = /^scrypt\$32768\$8\$3\$([\w-]+)\$([\w-]+)$/;
+const HASH = /^argon2id\$47104\$1\$1\$([\w-]+)\$([\w-]+)$/;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
@@ -13,7 +17,7 @@ const WAITING_MAX = 16;
 let underWayCount = 0;
 const waiting: (() => void)[] = [];
 
-/** `scrypt$N$r$p$salt$hash`: enough to check a password later. Throws `busy` when too many requests wait for theirs. */
+/** `argon2id$KiB$passes$lanes$salt$hash`: enough to check a password later. Throws `busy` when too many requests wait for theirs. */
 export async function hashPassword(password: string, random: RandomBytes): Promise<string> {
   return inTurn(() => hashNow(password, random));
 }
@@ -23,10 +27,19 @@ export async function hashPassword(password: string, random: RandomBytes): Promi
  * nobody whether there is an account.
  */
 export async function isPasswordOf(password: string, stored: string | null | undefined): Promise<boolean> {
-  const [salt = "", hash = ""] = /^scrypt\$32768\$8\$3\$([\w-]+)\$([\w-]+)$/.exec(stored ?? "")?.slice(1) ?? [];
+  const old = OLD_HASH.exec(stored ?? "");
+  const [salt = "", hash = ""] = (old ?? HASH.exec(stored ?? ""))?.slice(1) ?? [];
   const known = Buffer.from(hash, "base64url");
-  const found = await inTurn(() => derive(password.normalize("NFKC"), Buffer.from(salt, "base64url")));
+  const deriveAs = old === null ? derive : deriveAsBefore;
+  // Argon2 takes no salt that is shorter than eight bytes.
+  const nonce = salt === "" ? Buffer.alloc(SALT_BYTES) : Buffer.from(salt, "base64url");
+  const found = await inTurn(() => deriveAs(password.normalize("NFKC"), nonce));
   return known.length === found.length && timingSafeEqual(known, found);
+}
+
+/** True for the hash of an earlier version, to be replaced when the password is known. */
+export function isOutdatedHash(stored: string): boolean {
+  return !HASH.test(stored);
 }
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -51,11 +64,19 @@ function tooManyPasswords(): AppError {
 async function hashNow(password: string, random: RandomBytes): Promise<string> {
   const salt = random(SALT_BYTES);
   const hash = await derive(password.normalize("NFKC"), salt);
-  return ["scrypt", COST.N, COST.r, COST.p, salt.toString("base64url"), hash.toString("base64url")].join("$");
+  const { memory, passes, parallelism } = COST;
+  return ["argon2id", memory, passes, parallelism, salt.toString("base64url"), hash.toString("base64url")].join("$");
 }
 
-function derive(password: string, salt: Buffer): Promise<Buffer> {
-  const options = { ...COST, maxmem: 256 * COST.N * COST.r };
+function derive(message: string, nonce: Buffer): Promise<Buffer> {
+  const parameters = { ...COST, message, nonce, tagLength: HASH_BYTES };
+  return new Promise((resolve, reject) => {
+    argon2("argon2id", parameters, (error, hash) => (error === null ? resolve(hash) : reject(error)));
+  });
+}
+
+function deriveAsBefore(password: string, salt: Buffer): Promise<Buffer> {
+  const options = { ...OLD_COST, maxmem: 256 * OLD_COST.N * OLD_COST.r };
   return new Promise((resolve, reject) => {
     scrypt(password, salt, HASH_BYTES, options, (error, hash) => (error === null ? resolve(hash) : reject(error)));
   });

@@ -41,7 +41,7 @@ test("a password is stored as a salted hash with its parameters, and shown nowhe
     second.body.id,
   ]);
   const hashes = rows.map((row) => row.password_hash);
-  for (const hash of hashes) assert.match(hash, /^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/);
+  for (const hash of hashes) assert.match(hash, /^argon2id\$47104\$1\$1\$[\w-]{22}\$[\w-]{43}$/);
   assert.notEqual(hashes[0], hashes[1]);
   const everything = await pool.query(
     "select users::text as row from users union all select audit_events::text from audit_events",

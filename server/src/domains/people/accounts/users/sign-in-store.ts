@@ -35,6 +35,21 @@ export async function findPasswordHash(db: Reader, id: UserId): Promise<string |
   return row?.password_hash ?? undefined;
 }
 
+/** Gives an account another password. */
+export async function setPasswordHash(tx: Tx, id: UserId, passwordHash: string): Promise<void> {
+  await tx.db.updateTable("users").set({ password_hash: passwordHash }).where("id", "=", id).execute();
+}
+
+/** Stores the present password under another hash, unless the password was changed meanwhile. */
+export async function replacePasswordHash(tx: Tx, id: UserId, from: string, to: string): Promise<void> {
+  await tx.db
+    .updateTable("users")
+    .set({ password_hash: to })
+    .where("id", "=", id)
+    .where("password_hash", "=", from)
+    .execute();
+}
+
 /** Says that an account has a second factor from now on, or none any more. */
 export async function setTfa(tx: Tx, id: UserId, isEnabled: boolean): Promise<void> {
   await tx.db

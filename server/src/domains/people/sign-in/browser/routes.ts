@@ -9,18 +9,26 @@ import type { SignInMeans } from "../means.ts";
 import { FactorBody } from "../schema.ts";
 import { recordOfBrowser } from "../sessions/account-record.ts";
 import type { Opened } from "../sessions/open-session.ts";
-import type { SignInOutcome } from "../sessions/sign-in-service.ts";
+import { countNetworkAttempt, type SignInOutcome } from "../sessions/sign-in-service.ts";
 import { viewPending } from "../sessions/views.ts";
 import { SIGN_IN_TAGS } from "../tags.ts";
 import { proofOf } from "../tfa/requests.ts";
 import { signInWithFactor } from "../tfa/use-factor.ts";
 import { resultOf } from "../tfa/verify.ts";
-import { BrowserSettingsResponse, BrowserSignInBody, BrowserSignInResponse, SignedOutResponse } from "./schema.ts";
+import {
+  BrowserSettingsResponse,
+  BrowserSignInBody,
+  BrowserSignInResponse,
+  SignedOutResponse,
+  SignUpBody,
+} from "./schema.ts";
 import { signInBrowser } from "./sign-in.ts";
+import { readSignUp, signUp } from "./sign-up.ts";
 
 /** Routes by which a browser gets, and gives back, a session in a cookie. */
 export function browserRoutes(scope: HttpScope, means: SignInMeans): void {
   signInRoutes(scope, means);
+  signUpRoute(scope, means);
   signOutRoute(scope, means);
 
   scope.app.get(
@@ -43,6 +51,28 @@ export function browserRoutes(scope: HttpScope, means: SignInMeans): void {
         version,
         is_simulated: isSimulated,
       };
+    },
+  );
+}
+
+function signUpRoute(scope: HttpScope, means: SignInMeans): void {
+  scope.app.post(
+    "/api/v0/auth/browser/sign-up/",
+    {
+      config: { access: { operation: "api.browser.sign_up", permission: "public", limit: "keys" } },
+      schema: {
+        tags: SIGN_IN_TAGS,
+        summary: "Make an account and sign its browser in",
+        body: SignUpBody,
+        response: { 200: BrowserSignInResponse },
+      },
+    },
+    async (request, reply) => {
+      refuseOtherSite(request);
+      await countNetworkAttempt(scope, request.ip);
+      const wanted = await readSignUp(request.body, means);
+      const opened = await scope.mutate(request, (tx) => signUp(tx, wanted, request.ip, means));
+      return answerOpened(scope, { request, reply }, opened, means);
     },
   );
 }

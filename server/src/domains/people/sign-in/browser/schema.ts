@@ -8,6 +8,7 @@ export const BrowserSignInBody = Type.Object({
   username: Type.Optional(Type.String()),
   password: Type.Optional(Type.String()),
   api_key: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  token: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   team_id: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ID })),
 });
 export type BrowserSignInBody = Static<typeof BrowserSignInBody>;
@@ -16,6 +17,15 @@ const { api_key: _apiKey, session_key: _sessionKey, ...WITHOUT_SECRETS } = SignI
 
 /** As the answer to a sign-in of a program, without any key: the session is in the cookie, which scripts cannot read. */
 export const BrowserSignInResponse = model("BrowserSignIn", WITHOUT_SECRETS);
+
+/** profile.ts checks lengths and forms. */
+export const SignUpBody = Type.Object({
+  email: Type.Optional(Type.String()),
+  password: Type.Optional(Type.String()),
+  username: Type.Optional(Type.String()),
+  token: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+});
+export type SignUpBody = Static<typeof SignUpBody>;
 
 export const SignedOutResponse = Type.Object({ success: Type.Literal(true) });
 

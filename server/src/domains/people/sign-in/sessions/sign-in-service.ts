@@ -6,7 +6,13 @@ import { networkOf } from "../../../../base/public-address.ts";
 import type { Database } from "../../../../db/connect.ts";
 import { withTransaction, type Tx } from "../../../../db/transaction.ts";
 import { lockUser, requireUser } from "../../accounts/index.ts";
-import { findSignInAccount, isPasswordOf } from "../../accounts/for-sign-in.ts";
+import {
+  findSignInAccount,
+  hashPassword,
+  isOutdatedHash,
+  isPasswordOf,
+  replacePasswordHash,
+} from "../../accounts/for-sign-in.ts";
 import type { SignInMeans } from "../means.ts";
 import type { SignInBody } from "../schema.ts";
 import { beginSignIn, type PendingSignIn } from "../tfa/challenges.ts";
@@ -45,8 +51,11 @@ export async function signIn(
   const account = await findSignInAccount(database.kysely, name);
   const isRight = await isPasswordOf(password, account?.passwordHash);
   if (!isRight || account === undefined) throw wrongPassword();
+  const { passwordHash: stored } = account;
+  const fresh = stored !== null && isOutdatedHash(stored) ? await hashPassword(password, means.random) : undefined;
   return withTransaction(database, clock, async (tx) => {
     await forgetAttempts(tx, own);
+    if (stored !== null && fresh !== undefined) await replacePasswordHash(tx, account.id, stored, fresh);
     const teamId = body.team_id === undefined ? undefined : asId<UserId>(body.team_id);
     return openOrChallenge(tx, { personId: account.id, teamId, ipAddress, isForBrowser }, means);
   });
