@@ -12,7 +12,8 @@ import { isSignedOut, queryClient } from "./api/query-client.ts";
 import { Frame } from "./frame/Frame.tsx";
 import { Broken } from "./pages/strays/Broken.tsx";
 import { Unknown } from "./pages/strays/Unknown.tsx";
-import { plainSearch, searchOf, text } from "./search.ts";
+import { OFFER_TYPES } from "./pages/market/fields.ts";
+import { oneOf, plainSearch, searchOf, text, whole } from "./search.ts";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: Unknown, errorComponent: Broken });
 
@@ -73,7 +74,7 @@ const home = createRoute({
 const market = createRoute({
   getParentRoute: () => frame,
   path: "market",
-  validateSearch: searchOf({ q: text }),
+  validateSearch: searchOf({ q: text, type: oneOf(...OFFER_TYPES), sort: text, offer: whole }),
   component: lazy(() => import("./pages/market/Market.tsx"), "Market"),
 });
 const instances = createRoute({

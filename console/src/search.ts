@@ -3,7 +3,7 @@
 type Raw = Readonly<Record<string, unknown>>;
 type Reader<T> = (value: unknown) => T | undefined;
 type Read<R extends Readonly<Record<string, Reader<unknown>>>> = {
-  readonly [K in keyof R]?: R[K] extends Reader<infer T> ? T : never;
+  readonly [K in keyof R]?: R[K] extends Reader<infer T> ? T | undefined : never;
 };
 
 export const text: Reader<string> = (value) =>

@@ -1,0 +1,43 @@
+import type { RentalForecast } from "../../../sdk/src/index.ts";
+import { hourly, money } from "../text/money.ts";
+import { lasting } from "../text/time.ts";
+import classes from "./rent.module.css";
+
+type Props = { readonly forecast: RentalForecast | undefined; readonly isAsking: boolean };
+
+const HOURS_A_DAY = 24;
+
+/** Costs of a rental, and how long the credit lasts, as the dry run of the server says it. */
+export function RentCost({ forecast, isAsking }: Props) {
+  if (forecast === undefined) {
+    return (
+      <aside className={classes["cost"]} aria-label="Cost">
+        <p className={classes["line"]}>Choose a template or an image, and the cost stands here.</p>
+      </aside>
+    );
+  }
+  const { price, balance, balance_lasts_hours: lasts, caps, hold } = forecast;
+  const rows: readonly (readonly [string, string])[] = [
+    ["Running", hourly(price.total_per_hour)],
+    ["Stopped", hourly(price.disk_per_hour + price.volume_per_hour)],
+    ["A day", money(price.total_per_hour * HOURS_A_DAY)],
+    ["GB in", money(price.inet_down_per_gb)],
+    ["GB out", money(price.inet_up_per_gb)],
+    ["Set aside now", money(hold)],
+    ["Your credit", money(balance)],
+    ["It lasts", lasts.after === null ? "–" : lasting(lasts.after)],
+    ...caps.map(({ scope, period, left }) => [`Left of cap (${scope}, ${period})`, money(left)] as const),
+  ];
+  return (
+    <aside className={classes["cost"]} aria-label="Cost" aria-busy={isAsking}>
+      <dl>
+        {rows.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </aside>
+  );
+}

@@ -1,0 +1,80 @@
+// Offers as the market page asks for them: the columns that it shows, a page's worth at first, all of them on request.
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { offerSearchAsks } from "../../../../sdk/src/index.ts";
+import { client } from "../../api/client.ts";
+import type { OfferType, SortField } from "./fields.ts";
+
+const TEXTS = ["gpu_name", "geolocation", "verification", "cpu_name", "hostname"] as const;
+const NUMBERS = [
+  ...(["id", "machine_id", "bundled_results", "num_gpus", "gpu_ram", "dph_total", "min_bid", "dlperf"] as const),
+  ...(["cpu_cores_effective", "cpu_ram", "disk_space", "disk_bw", "inet_down", "inet_up", "reliability"] as const),
+  ...(["duration", "cuda_max_good", "storage_cost", "inet_down_cost", "inet_up_cost"] as const),
+  ...(["discounted_dph_total", "pcie_bw", "direct_port_count"] as const),
+] as const;
+const FLAGS = ["rentable", "rented", "is_simulated"] as const;
+const COLUMNS: readonly string[] = [...TEXTS, ...NUMBERS, ...FLAGS];
+
+/** An offer as the table shows it, with the units of the API; undefined where the server says nothing. */
+export type OfferRow = {
+  readonly [K in (typeof TEXTS)[number]]: string | undefined;
+} & { readonly [K in (typeof NUMBERS)[number]]: number | undefined } & {
+  readonly [K in (typeof FLAGS)[number]]: boolean;
+} & { readonly id: number };
+
+export type OfferSearch = {
+  readonly q: string;
+  readonly type: OfferType;
+  readonly sort: SortField;
+  readonly isAscending: boolean;
+  readonly limit: number;
+};
+
+/** Offers that match a search, at most `limit`; the rows of the search before are kept until they come. */
+export function offersQuery({ q, type, sort, isAscending, limit }: OfferSearch) {
+  return queryOptions({
+    queryKey: ["offer", "offer.page", { q, type, sort, isAscending, limit }],
+    async queryFn({ signal }) {
+      const order = [[sort, isAscending ? "asc" : "desc"]];
+      const body = { select_cols: [...COLUMNS], q: { q: rentableOf(q), type, order, limit } };
+      const { offers } = await offerSearchAsks(client, { body }, { signal });
+      return offers.map(readOffer);
+    },
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** The number of offers that match a search. */
+export function offerCountQuery(q: string, type: OfferType) {
+  return queryOptions({
+    queryKey: ["offer", "offer.count", { q, type }],
+    async queryFn({ signal }) {
+      const body = { select_cols: ["id"], q: { q: rentableOf(q), type, limit: OFFERS_MAX } };
+      return (await offerSearchAsks(client, { body }, { signal })).offers.length;
+    },
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Rows that one search answers at most. */
+export const OFFERS_MAX = 10_000;
+
+/** The search, for offers that can be rented now unless it says otherwise itself. */
+function rentableOf(q: string): string {
+  return /\brentable\b/.test(q) ? q : `rentable=true ${q}`;
+}
+
+function readOffer(raw: Readonly<Record<string, unknown>>): OfferRow {
+  const texts = Object.fromEntries(TEXTS.map((name) => [name, textOf(raw[name])]));
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, numberOf(raw[name])]));
+  const flags = Object.fromEntries(FLAGS.map((name) => [name, raw[name] === true]));
+  // Each list of names was read by the reader of its type.
+  return { ...texts, ...numbers, ...flags, id: numberOf(raw["id"]) ?? 0 } as OfferRow;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
