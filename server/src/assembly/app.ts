@@ -124,7 +124,8 @@ function createHub(
 ): LiveHub {
   const hub = new LiveHub({
     ...{ database, clock, log, random, balancesOf },
-    authenticate: (presented) => identities.authenticate(presented),
+    authenticate: ({ secret, isByCookie }) =>
+      isByCookie ? identities.authenticateCookie(secret) : identities.authenticate(secret),
     offersOf: (machineId) => offers.index.offerIdsOf(machineId),
   });
   offers.follow((machineIds) => hub.noteOffers(machineIds));

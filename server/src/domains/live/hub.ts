@@ -34,8 +34,11 @@ export type HubPorts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly random: (byteCount: number) => Buffer;
-  /** The identity behind a secret; undefined when it is wrong or deleted. Throws `auth_error` for a session that is over. */
-  readonly authenticate: (secret: string) => Promise<Identity | undefined>;
+  /**
+   * The identity behind a key or a cookie; undefined when it is wrong or deleted. Throws `auth_error` for a session that is
+   * over.
+   */
+  readonly authenticate: (follower: Pick<Follower, "secret" | "isByCookie">) => Promise<Identity | undefined>;
   readonly balancesOf: (db: Reader, userIds: readonly UserId[]) => Promise<ReadonlyMap<UserId, BookedBalance>>;
   readonly offersOf: (machineId: MachineId) => readonly OfferId[];
 };
@@ -212,10 +215,10 @@ export class LiveHub {
   /** Ends streams whose key is gone or has other rights now; their clients come again with what they have then. */
   async #checkCallers(): Promise<void> {
     for (const stream of this.#all()) {
-      const { identity, secret } = stream.follower;
+      const { follower } = stream;
       try {
-        const now = await this.#ports.authenticate(secret);
-        if (now === undefined || !hasSameRights(identity, now)) stream.end(retryFrame(RETRY_MS_MIN));
+        const now = await this.#ports.authenticate(follower);
+        if (now === undefined || !hasSameRights(follower.identity, now)) stream.end(retryFrame(RETRY_MS_MIN));
       } catch (error) {
         // A database that does not answer says nothing about the key.
         if (error instanceof AppError) stream.end(retryFrame(RETRY_MS_MIN));

@@ -5,6 +5,7 @@ import { forbidden, invalid } from "../../base/errors.ts";
 import type { Identity } from "../../base/identity.ts";
 import { networkOf, plainAddress } from "../../base/public-address.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
+import { presentedCookie } from "../../http/callers/session-cookie.ts";
 import { presentedSecret } from "../../http/presented-secret.ts";
 import type { LiveHub } from "./hub.ts";
 import { KINDS, mayFollow, parseKinds, type Kind } from "./rules/kinds.ts";
@@ -41,17 +42,24 @@ export function liveRoutes({ app }: HttpScope, { hub }: { readonly hub: LiveHub 
       const kinds = wantedKinds(identity, request.query.kinds);
       const after = placeOf(request, request.query.last_event_id);
       const { follow: follows = true } = request.query;
-      const secret = presentedSecret(request) ?? "";
+      const { secret, isByCookie } = credentialOf(request);
       // A request that the server sends to itself has no key of its own, and waits for the end of the answer.
       if (secret === "" && follows)
         throw invalid("follow", "A scheduled job must set follow to false: events never end.");
       const address = plainAddress(request.ip);
       const network = LOOPBACK.has(address) ? undefined : networkOf(address);
-      const stream = await hub.open({ identity, secret, network }, { kinds, after, follows });
+      const stream = await hub.open({ identity, secret, isByCookie, network }, { kinds, after, follows });
       // Proxies that gather answers before they pass them on would keep events back.
       return reply.type("text/event-stream").header("x-accel-buffering", "no").send(stream.output);
     },
   );
+}
+
+/** The key of the request, or else the session cookie by which a browser was recognised. */
+function credentialOf(request: FastifyRequest): { readonly secret: string; readonly isByCookie: boolean } {
+  const cookie = presentedCookie(request);
+  if (request.isByCookie && cookie.kind === "one") return { secret: cookie.value, isByCookie: true };
+  return { secret: presentedSecret(request) ?? "", isByCookie: false };
 }
 
 /** The kinds that the caller asks for, or all that its key may see; throws when it may not see what it asks for. */
