@@ -44,6 +44,9 @@ export const theme = createTheme({
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
     TextInput: { defaultProps: { size: "sm" } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false, multiline: true, maw: 360 } },
+    // Their heads would be landmarks beside that of the page.
+    Modal: { defaultProps: { attributes: { header: { role: "presentation" } } } },
+    Drawer: { defaultProps: { attributes: { header: { role: "presentation" } } } },
     Menu: { defaultProps: { shadow: "md", withinPortal: true } },
     Table: { defaultProps: { verticalSpacing: 6 } },
   },

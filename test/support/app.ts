@@ -1,3 +1,4 @@
+import type { ConsoleFiles } from "../../server/src/http/console.ts";
 import { NO_PROXIES } from "../../server/src/http/trusted-proxies.ts";
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -97,6 +98,8 @@ export type TestAppOptions = {
   readonly isSignupOpen?: boolean;
   /** The folder of backups and their limits; none are made when absent. */
   readonly backups?: BackupSettings;
+  /** The build of the web console (console/built-console.ts); its pages say that there is none when absent. */
+  readonly console?: ConsoleFiles;
   /** The name of its data directory: it enters itself among the servers of its database. */
   readonly dataDirKey?: string;
 };
@@ -148,6 +151,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     sso: options.sso,
     isSignupOpen: options.isSignupOpen ?? true,
     backups: options.backups,
+    console: options.console,
   };
   const app = buildApp(dependencies);
   const barriers = new Map<string, () => void>();

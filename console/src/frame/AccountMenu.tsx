@@ -18,8 +18,9 @@ export function AccountMenu() {
   return (
     <Menu position="bottom-start" width={240}>
       <Menu.Target>
-        <UnstyledButton className={`${classes["barButton"]} ${classes["account"]}`} aria-label="Account">
+        <UnstyledButton className={`${classes["barButton"]} ${classes["account"]}`}>
           <img src="/icon.svg" width={20} height={20} alt="" />
+          <span className="visually-hidden">Account</span>
           <span>{me === undefined ? "Berth" : <HostileText text={me.username} />}</span>
           <Icon name="chevron" size={12} />
         </UnstyledButton>

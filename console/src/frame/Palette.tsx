@@ -18,7 +18,8 @@ export function Palette({ isOpen, onClose, sections }: Props) {
       padding={0}
       yOffset="12vh"
       size={560}
-      aria-label="Search"
+      title="Search"
+      classNames={{ header: "visually-hidden" }}
     >
       {isOpen && <Finder onClose={onClose} sections={sections} />}
     </Modal>

@@ -19,13 +19,9 @@ export function TopBar({ onMenu, onSearch, onHelp }: Props) {
       </ActionIcon>
       <AccountMenu />
       <span className={classes["space"]} />
-      <UnstyledButton
-        className={`${classes["barButton"]} ${classes["searchButton"]}`}
-        onClick={onSearch}
-        aria-label="Search"
-      >
+      <UnstyledButton className={`${classes["barButton"]} ${classes["searchButton"]}`} onClick={onSearch}>
         <Icon name="search" size={14} />
-        <span className={classes["wideOnly"]}>Search</span>
+        <span className={classes["searchWord"]}>Search</span>
         <kbd className={classes["wideOnly"]}>Ctrl K</kbd>
       </UnstyledButton>
       <MoneyStrip />
