@@ -39,6 +39,7 @@ const DOMAINS = {
     "money/payments",
     "notifications",
   ],
+  "supply/measurements": ["supply/hosts", "rental/instances"],
   "supply/statistics": ["supply/hosts", "supply/market"],
   "rental/tasks": [],
   "rental/templates": ["people/accounts"],

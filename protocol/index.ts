@@ -2,6 +2,7 @@ export { COPY_USER } from "./copy-user.ts";
 export * from "./desired.ts";
 export * from "./facts.ts";
 export { estimateDlperf, findGpuModel, gpuModels } from "./gpu-models.ts";
+export { Measurements } from "./measurements.ts";
 export * from "./messages.ts";
 export * from "./observed.ts";
 export {

@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
 import { DesiredInstance, DesiredVolume } from "./desired.ts";
 import { GpuFacts, MachineFacts } from "./facts.ts";
+import { Measurements } from "./measurements.ts";
 import { GpuHealth, ObservedInstance, ObservedVolume } from "./observed.ts";
 import { ServerAddresses, ServerList } from "./server-pass.ts";
 import { CancelTask, OpenTunnel, Task, TaskProgress, TaskResult } from "./tasks.ts";
@@ -52,7 +53,7 @@ export const Report = Type.Object({
 });
 export type Report = Static<typeof Report>;
 
-export const AgentMessage = Type.Union([Hello, Report, TaskProgress, TaskResult]);
+export const AgentMessage = Type.Union([Hello, Report, Measurements, TaskProgress, TaskResult]);
 export type AgentMessage = Static<typeof AgentMessage>;
 
 export const Welcome = Type.Object({
@@ -67,6 +68,8 @@ export const Welcome = Type.Object({
   address_nonce: Type.Optional(Type.String({ maxLength: 128 })),
   /** The servers of this installation; absent where their operator publishes no addresses. */
   servers: Type.Optional(ServerList),
+  /** Milliseconds between two measurements; absent where the server keeps none and would refuse the message. */
+  measure_ms: Type.Optional(Type.Integer({ minimum: 10 })),
 });
 export type Welcome = Static<typeof Welcome>;
 

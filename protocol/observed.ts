@@ -67,6 +67,8 @@ export const GpuHealth = Type.Object({
   temperature_c: Type.Union([Type.Number(), Type.Null()]),
   /** Memory that programs use now, in MB; absent where it is not known. */
   used_memory_mb: Type.Optional(Type.Number({ minimum: 0 })),
+  /** Power that the board draws now, in watts; absent where it is not known. */
+  power_w: Type.Optional(Type.Number({ minimum: 0 })),
 });
 export type GpuHealth = Static<typeof GpuHealth>;
 

@@ -2142,6 +2142,27 @@ create table market_rules (
   constraint market_rules_notice_ms_check CHECK (((notice_ms >= 0) AND (notice_ms <= 3600000)))
 );
 
+create table measurement_blocks (
+  subject_kind smallint not null,
+  subject_id integer not null,
+  step_s smallint not null,
+  begins_at timestamp with time zone not null,
+  content bytea not null,
+  constraint measurement_blocks_pkey PRIMARY KEY (subject_kind, subject_id, step_s, begins_at),
+  constraint measurement_blocks_step_s_check CHECK ((step_s = ANY (ARRAY[10, 60, 900]))),
+  constraint measurement_blocks_subject_id_check CHECK ((subject_id > 0)),
+  constraint measurement_blocks_subject_kind_check CHECK ((subject_kind = ANY (ARRAY[0, 1])))
+) with (autovacuum_vacuum_scale_factor=0.02);
+CREATE INDEX measurement_blocks_age ON public.measurement_blocks USING btree (step_s, begins_at);
+
+create table measurement_samples (
+  machine_id integer not null,
+  taken_at timestamp with time zone not null,
+  content bytea not null,
+  constraint measurement_samples_pkey PRIMARY KEY (machine_id, taken_at),
+  constraint measurement_samples_machine_id_check CHECK ((machine_id > 0))
+) with (autovacuum_vacuum_scale_factor=0.05);
+
 create table model_bid_floors (
   gpu_name text not null,
   device_count integer not null,

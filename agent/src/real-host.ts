@@ -86,6 +86,7 @@ export async function startReal(
     certificateFor: async (instanceId) => (await certificates()).makeCertificate(instanceId),
     renewCertificate: async (instanceId, keyPem) => (await certificates()).renewCertificate(instanceId, keyPem),
     isDiskLow: () => isDiskLow(storage.path),
+    measuredFolder: stateDir,
     gpuAccess: realGpuAccess({ stateDir, clock, log }),
     bootId: options.bootId ?? kernelBootId,
     kernelBootId,

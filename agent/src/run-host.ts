@@ -13,8 +13,11 @@ import type { Notes, NotesStore } from "./instances/notes.ts";
 import type { PortProbe, PortRange } from "./instances/ports.ts";
 import type { ProofStore } from "./link/proof.ts";
 import type { ServerChoice } from "./link/servers.ts";
+import { readMachineUse } from "./measurements/machine-use.ts";
+import { Measurer } from "./measurements/measurer.ts";
 import { Session } from "./link/session.ts";
 import type { RefuseRegistry } from "./images/registries.ts";
+import { simulatedGpus, SimulatedMachine } from "./simulated/use.ts";
 import type { SshService } from "./ssh/service.ts";
 import { AgentLines } from "./tasks/agent-lines.ts";
 import { TaskRunner } from "./tasks/runner.ts";
@@ -51,6 +54,8 @@ export type HostInput = {
   readonly certificateFor?: (instanceId: number) => Promise<Certificate>;
   /** The next certificate for the key that an instance has. */
   readonly renewCertificate?: (instanceId: number, keyPem: string) => Promise<string>;
+  /** A folder on the disk of its instances, whose use is measured; undefined on simulated hosts. */
+  readonly measuredFolder?: string;
   readonly publicIpaddr: string;
   readonly bindAddress: string;
   readonly portRange: PortRange;
@@ -103,6 +108,7 @@ export function startHost(input: HostInput): RunningHost {
   const tasks = makeTasks(assembly);
   const tunnels = makeTunnels(assembly);
   const watch = makeWatch(assembly);
+  const measurer = makeMeasurer(assembly, watch);
   const stopRenewing = startRenewing(assembly);
   const session = new Session(
     {
@@ -111,6 +117,7 @@ export function startHost(input: HostInput): RunningHost {
       describe: () => describe(assembly),
       host,
       health: () => [...watch.health()],
+      measure: () => measurer.take(),
       openTunnel: (request) => tunnels.open(request),
       ...(input.engine.kind === "docker" ? { openAddressDoor: () => openAddressDoor(input) } : {}),
       onTask: (task) => tasks.run(task),
@@ -217,6 +224,20 @@ function makeWatch(assembly: Assembly): GpuWatch {
     gpus: () => assembly.inventory.gpus,
     onChange: () => session().changed("state"),
     onInventoryChange: () => void retake(),
+  });
+}
+
+function makeMeasurer(assembly: Assembly, watch: GpuWatch): Measurer {
+  const { clock, measuredFolder: folder } = assembly.input;
+  const gpus = () => assembly.inventory.gpus;
+  const simulated = new SimulatedMachine();
+  return new Measurer({
+    ...{ clock, gpus },
+    readInstances: () => assembly.host().measure(),
+    readMachine: async (instances) =>
+      folder === undefined ? simulated.read(instances, clock.monotonicMs()) : readMachineUse(folder),
+    readGpus: (instances) =>
+      folder === undefined ? simulatedGpus(gpus(), instances, clock.now().getTime()) : watch.health(),
   });
 }
 

@@ -14,6 +14,7 @@ import { camelFields, snakeFields, type Camel } from "../src/wire/fields.ts";
 import type {
   DesiredInstance,
   Hello,
+  Measurements,
   ObservedInstance,
   Report,
   ServerList,
@@ -26,6 +27,7 @@ export type Peer = {
   readonly hello: Hello;
   readonly reports: Report[];
   readonly tasks: (TaskProgress | TaskResult)[];
+  readonly measurements: Measurements[];
 };
 
 export const TOKEN = "agent-token-for-tests";
@@ -48,6 +50,8 @@ export class FakeServer {
   askedHeartbeatMs: number | undefined;
   /** While false, nobody is welcomed. */
   welcomes = true;
+  /** The interval of measurements that the next welcome asks for; none when undefined. */
+  measureMs: number | undefined;
   /** The other servers that the next welcome names. */
   servers: ServerList | undefined;
   /** How it proves to agents that it is a server of their installation: with this key, under this address. */
@@ -175,7 +179,7 @@ export class FakeServer {
       }
       const message = camelFields(AgentMessage, decoded.message);
       if (message.kind === "hello") {
-        peer = { socket, hello: message, reports: [], tasks: [] };
+        peer = { socket, hello: message, reports: [], tasks: [], measurements: [] };
         this.peers.push(peer);
         if (this.welcomes) {
           const { heartbeatMs, leaseMs } = this;
@@ -186,6 +190,7 @@ export class FakeServer {
             leaseMs,
             sessionProof: this.sessionProof,
             ...(this.servers === undefined ? {} : { servers: this.servers }),
+            ...(this.measureMs === undefined ? {} : { measureMs: this.measureMs }),
           });
           this.#pushDesired(socket);
         }
@@ -193,7 +198,8 @@ export class FakeServer {
         peer?.reports.push(message);
         const asked = this.askedHeartbeatMs === undefined ? {} : { heartbeatMs: this.askedHeartbeatMs };
         if (this.acknowledges) this.send(socket, { kind: "acknowledge", sequence: message.sequence, ...asked });
-      } else peer?.tasks.push(message);
+      } else if (message.kind === "measurements") peer?.measurements.push(message);
+      else peer?.tasks.push(message);
       this.#wake();
     });
   }

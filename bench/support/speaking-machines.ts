@@ -125,5 +125,7 @@ function portsOf(recorder: ReportRecorder, everyMs: number) {
     recordTask: async () => {},
     serverAddresses: () => [],
     heartbeatMs: () => everyMs,
+    measureMs: () => 10_000,
+    measure: () => {},
   };
 }

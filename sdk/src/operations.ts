@@ -2541,6 +2541,17 @@ export type InstanceMaintenance = {
   readonly maintenance_reason: string;
 };
 
+export type InstanceMeasurementsResponse = {
+  readonly success: true;
+  readonly resolution_seconds: number;
+  readonly from: number;
+  readonly to: number;
+  readonly times: readonly number[];
+  readonly series: MeasuredSeries;
+  readonly maxima: MeasuredSeries;
+  readonly gpus: readonly MeasuredGpu[];
+};
+
 export type InstancePageResponse = {
   readonly success: true;
   readonly instances_found: number;
@@ -2587,6 +2598,23 @@ export type InstanceRequestLogsResponse = {
 
 export type InstanceShowResponse = {
   readonly instances: Instance | null;
+};
+
+export type InstanceSpark = {
+  readonly id: number;
+  readonly gpu_util: readonly (number | null)[];
+  readonly gpu_memory_bytes: readonly (number | null)[];
+  readonly cpu_util: readonly (number | null)[];
+  readonly memory_bytes: readonly (number | null)[];
+};
+
+export type InstanceSparksResponse = {
+  readonly success: true;
+  readonly resolution_seconds: number;
+  readonly from: number;
+  readonly to: number;
+  readonly times: readonly number[];
+  readonly instances: readonly InstanceSpark[];
 };
 
 export type InstanceStartBulkRequest = {
@@ -3114,6 +3142,17 @@ export type MachineListResponse = {
   readonly machines: readonly Machine[];
 };
 
+export type MachineMeasurementsResponse = {
+  readonly success: true;
+  readonly resolution_seconds: number;
+  readonly from: number;
+  readonly to: number;
+  readonly times: readonly number[];
+  readonly series: MeasuredSeries;
+  readonly maxima: MeasuredSeries;
+  readonly gpus: readonly MeasuredGpu[];
+};
+
 export type MachinePageResponse = {
   readonly success: true;
   readonly total_machines: number;
@@ -3270,6 +3309,26 @@ export type MarketHistoryResponse = {
   readonly num_gpus: string;
   readonly step_s: number;
   readonly points: readonly MarketHistoryPoint[];
+};
+
+export type MeasuredGpu = {
+  readonly index: number;
+  readonly gpu_util: readonly (number | null)[];
+  readonly gpu_memory_bytes: readonly (number | null)[];
+  readonly gpu_temperature: readonly (number | null)[];
+  readonly gpu_power_watts: readonly (number | null)[];
+};
+
+export type MeasuredSeries = {
+  readonly gpu_util: readonly (number | null)[];
+  readonly gpu_memory_bytes: readonly (number | null)[];
+  readonly gpu_temperature: readonly (number | null)[];
+  readonly gpu_power_watts: readonly (number | null)[];
+  readonly cpu_util: readonly (number | null)[];
+  readonly memory_bytes: readonly (number | null)[];
+  readonly disk_bytes: readonly (number | null)[];
+  readonly net_in_bytes_per_second: readonly (number | null)[];
+  readonly net_out_bytes_per_second: readonly (number | null)[];
 };
 
 export type MemberRole = {
@@ -7583,6 +7642,19 @@ export function instanceFilters(client: Client, options?: CallOptions): Promise<
   return client.request({ method: "GET", path: "/api/v0/instances/filters/" }, options);
 }
 
+export type InstanceSparksInput = {
+  readonly query?: {
+    readonly ids?: string;
+  };
+};
+
+export type InstanceSparksAnswer = InstanceSparksResponse;
+
+/** Show the last hour of your instances: `GET /api/v0/instances/measurements/latest/` */
+export function instanceSparks(client: Client, input: InstanceSparksInput = {}, options?: CallOptions): Promise<InstanceSparksAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/instances/measurements/latest/", query: input.query }, options);
+}
+
 export type InstanceListPriceIncreasesAnswer = InstanceListPriceIncreasesResponse;
 
 /** List the price increases that hosts offer for a later end: `GET /api/v0/instances/pending-price-increases/` */
@@ -7740,6 +7812,22 @@ export type InstanceEventsAnswer = InstanceEventsResponse;
 /** List the events of an instance, newest first: `GET /api/v0/instances/{id}/events/` */
 export function instanceEvents(client: Client, input: InstanceEventsInput, options?: CallOptions): Promise<InstanceEventsAnswer> {
   return client.request({ method: "GET", path: `/api/v0/instances/${encodeURIComponent(input.id)}/events/`, query: input.query }, options);
+}
+
+export type InstanceMeasurementsInput = {
+  readonly id: number;
+  readonly query?: {
+    readonly from?: string;
+    readonly to?: string;
+    readonly resolution?: string;
+  };
+};
+
+export type InstanceMeasurementsAnswer = InstanceMeasurementsResponse;
+
+/** Show the measurements of an instance over time: `GET /api/v0/instances/{id}/measurements/` */
+export function instanceMeasurements(client: Client, input: InstanceMeasurementsInput, options?: CallOptions): Promise<InstanceMeasurementsAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/instances/${encodeURIComponent(input.id)}/measurements/`, query: input.query }, options);
 }
 
 export type InstanceAttachSshKeyInput = {
@@ -8081,6 +8169,22 @@ export type MachineForceDeleteAnswer = Message;
 /** Delete an own machine: `POST /api/v0/machines/{id}/force_delete/` */
 export function machineForceDelete(client: Client, input: MachineForceDeleteInput, options?: CallOptions): Promise<MachineForceDeleteAnswer> {
   return client.request({ method: "POST", path: `/api/v0/machines/${encodeURIComponent(input.id)}/force_delete/` }, options);
+}
+
+export type MachineMeasurementsInput = {
+  readonly id: number;
+  readonly query?: {
+    readonly from?: string;
+    readonly to?: string;
+    readonly resolution?: string;
+  };
+};
+
+export type MachineMeasurementsAnswer = MachineMeasurementsResponse;
+
+/** Show the measurements of a machine over time: `GET /api/v0/machines/{id}/measurements/` */
+export function machineMeasurements(client: Client, input: MachineMeasurementsInput, options?: CallOptions): Promise<MachineMeasurementsAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/machines/${encodeURIComponent(input.id)}/measurements/`, query: input.query }, options);
 }
 
 export type MachineSetMinBidInput = {

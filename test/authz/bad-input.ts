@@ -55,6 +55,7 @@ export const WITHOUT_INPUT: ReadonlySet<string> = new Set([
   "GET /api/v0/instances/",
   "GET /api/v0/instances/count/",
   "GET /api/v0/instances/filters/",
+  "GET /api/v0/instances/metrics/",
   "GET /api/v0/instances/pending-price-increases/",
   "GET /api/v0/machines/errors/",
   "GET /api/v0/machines/errors/count/",

@@ -132,6 +132,10 @@ export const instanceEndpoints = {
   "GET /api/v0/instances/{id}/events/": onObject("instance_read", "id", instanceId, (id) =>
     at(`/api/v0/instances/${id}/events/`),
   ),
+  "GET /api/v0/instances/{id}/measurements/": onObject("instance_read", "id", instanceId, (id) =>
+    at(`/api/v0/instances/${id}/measurements/?resolution=60`),
+  ),
+  "GET /api/v0/instances/measurements/latest/": plain("instance_read", "/api/v0/instances/measurements/latest/"),
   "PUT /api/v0/instances/reboot/{id}/": onInstance("instance_write", (id) => `/api/v0/instances/reboot/${id}/`),
   "PUT /api/v0/instances/prepay/{id}/": onObject("instance_write", "id", aPrepayableInstance, (id) =>
     at(`/api/v0/instances/prepay/${id}/`, { amount: 0.01 }),
@@ -164,6 +168,7 @@ export const instanceEndpoints = {
 } satisfies Readonly<Record<string, Row>>;
 
 export const hiddenInstanceEndpoints = {
+  "GET /api/v0/instances/metrics/": plain("instance_read", "/api/v0/instances/metrics/"),
   "POST /api/v0/sign_cert/": {
     needs: "public",
     call: async (world) =>

@@ -59,6 +59,9 @@ export const machineEndpoints = {
   "GET /api/v0/machines/{id}/": onMachine("machine_read", (id) => at(`/api/v0/machines/${id}/`)),
   "GET /api/v0/machines/{id}/calendar/": onMachine("machine_read", (id) => at(`/api/v0/machines/${id}/calendar/`)),
   "GET /api/v0/machines/{id}/price-hint/": onMachine("machine_read", (id) => at(`/api/v0/machines/${id}/price-hint/`)),
+  "GET /api/v0/machines/{id}/measurements/": onMachine("machine_read", (id) =>
+    at(`/api/v0/machines/${id}/measurements/`),
+  ),
   "GET /api/v0/machines/errors/": plain("machine_read", "/api/v0/machines/errors/"),
   "GET /api/v0/machines/errors/count/": plain("machine_read", "/api/v0/machines/errors/count/"),
   "PUT /api/v0/machines/create_asks/": onMachine("machine_write", (machine) =>

@@ -53,6 +53,7 @@ describe("the health of a GPU", () => {
       utilizationPercent: 97,
       temperatureC: 61,
       usedMemoryMb: 40_213,
+      powerW: 602.71,
     });
     assert.equal(reason(RTX_4090, judgeAll(RTX_4090, looks)), "");
   });

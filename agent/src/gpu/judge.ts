@@ -60,6 +60,7 @@ export type GpuHistory = {
   readonly utilizationPercent: number | null;
   readonly temperatureC: number | null;
   readonly usedMemoryMb: number | null;
+  readonly powerW: number | null;
 };
 
 export const NEW_GPU: GpuHistory = {
@@ -78,6 +79,7 @@ export const NEW_GPU: GpuHistory = {
   utilizationPercent: null,
   temperatureC: null,
   usedMemoryMb: null,
+  powerW: null,
 };
 
 /** The history of one GPU after one look at the machine's GPUs. */
@@ -103,7 +105,7 @@ export function judgeReload(history: GpuHistory): GpuHistory {
 
 function withoutSample(history: GpuHistory, condition: Condition): GpuHistory {
   const streaks = { cleanLooks: 0, hotLooks: 0, warmLooks: 0, slowLinkLooks: 0 };
-  const readings = { utilizationPercent: null, temperatureC: null, usedMemoryMb: null };
+  const readings = { utilizationPercent: null, temperatureC: null, usedMemoryMb: null, powerW: null };
   return { ...history, ...streaks, isSeen: true, condition, ...readings };
 }
 
@@ -153,6 +155,7 @@ function grow(history: GpuHistory, sample: GpuSample): GpuHistory {
     utilizationPercent: utilization === null ? null : Math.min(100, Math.max(0, utilization)),
     temperatureC: sampleNumber(sample, "temperature"),
     usedMemoryMb: sampleNumber(sample, "usedMemory"),
+    powerW: sampleNumber(sample, "power"),
   };
 }
 
@@ -254,5 +257,6 @@ export function healthOf(uuid: string, history: GpuHistory, fault: string | unde
     utilizationPercent: history.utilizationPercent,
     temperatureC: history.temperatureC,
     ...(history.usedMemoryMb === null ? {} : { usedMemoryMb: Math.max(0, history.usedMemoryMb) }),
+    ...(history.powerW === null ? {} : { powerW: Math.max(0, history.powerW) }),
   };
 }

@@ -43,6 +43,7 @@ const COLUMNS = {
   linkWidth: number("pcie.link.width.current"),
   recovery: text("gpu_recovery_action"),
   usedMemory: number("memory.used"),
+  power: number("power.draw"),
 } as const satisfies Record<string, Column>;
 
 export type ColumnName = keyof typeof COLUMNS;

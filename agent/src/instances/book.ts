@@ -1,7 +1,8 @@
 import type { ObservedInstance } from "../wire/messages.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Container, Usage } from "../engine/engine.ts";
-import { readIdentity, type OwnContainer } from "./identity.ts";
+import type { MeasuredInstance } from "../measurements/measurer.ts";
+import { LABEL_GPUS, readIdentity, type OwnContainer } from "./identity.ts";
 import { meterKey, Meters, runKey } from "../meters/meters.ts";
 import type { Notes } from "./notes.ts";
 import { portKey } from "./ports.ts";
@@ -68,6 +69,20 @@ export class ContainerBook {
 
   usageOf(own: OwnContainer): ObservedInstance["usage"] {
     return this.#usage.get(own.container.id) ?? null;
+  }
+
+  /** Running instances with their last readings. */
+  measured(): readonly MeasuredInstance[] {
+    return this.all.flatMap((own) => {
+      const { instanceId, generation, container } = own;
+      const usage = this.#usage.get(container.id);
+      if (container.phase !== "running" || container.startedAtMs === null || usage === undefined) return [];
+      const { cpuPercent, memoryBytes, diskBytes } = usage;
+      const { receivedBytes, sentBytes } = this.counters(instanceId, generation);
+      const gpuUuids = (container.labels[LABEL_GPUS] ?? "").split(",").filter((uuid) => uuid !== "");
+      const readings = { cpuPercent, memoryBytes, diskBytes, receivedBytes, sentBytes };
+      return [{ instanceId, generation, gpuUuids, startedAtMs: container.startedAtMs, ...readings }];
+    });
   }
 
   adopt(container: Container): void {

@@ -5,6 +5,7 @@ import { ImageCache } from "../images/image-cache.ts";
 import { meterKey } from "../meters/meters.ts";
 import type { FoundInstance } from "../tasks/files.ts";
 import type { Desired, DesiredInstance } from "../wire/messages.ts";
+import type { MeasuredInstance } from "../measurements/measurer.ts";
 import { ContainerBook } from "./book.ts";
 import { ContainerWatch } from "./container-watch.ts";
 import { DoorKeeper } from "./doors.ts";
@@ -167,6 +168,13 @@ export class Host {
   /** Reads the traffic of all running containers, for the next report. */
   async sampleTraffic(): Promise<void> {
     await this.#watch.sampleAll();
+  }
+
+  /** Running instances with readings of now; undefined while the engine gives no answer. */
+  async measure(): Promise<readonly MeasuredInstance[] | undefined> {
+    await this.#watch.sampleAll();
+    if (!this.#watch.isListed || this.#watch.problem !== null) return undefined;
+    return this.#book.measured();
   }
 
   /** The observed set, with last counters of finished runs first. `finals` names those for `acknowledge`. */

@@ -16,18 +16,15 @@ import {
 } from "../wire/messages.ts";
 import type { AddressDoor } from "./address-door.ts";
 import { backOffDelay, type BackOff } from "../base/back-off.ts";
-import type { Clock } from "../base/clock.ts";
 import type { Host } from "../instances/host.ts";
 import { firstLease, isLive, renew, type Lease } from "./lease.ts";
-import type { Log } from "../base/log.ts";
+import { MeasurementSender, type MeasurementSenderInput } from "./measurement-sender.ts";
 import type { Notes, NotesStore } from "../instances/notes.ts";
 import { noProof, type ProofStore } from "./proof.ts";
 import type { ServerChoice } from "./servers.ts";
 
-export type SessionDependencies = {
-  readonly clock: Clock;
+export type SessionDependencies = MeasurementSenderInput & {
   readonly random: () => number;
-  readonly log: Log;
   readonly servers: ServerChoice;
   readonly bootId: string;
   readonly notesStore: NotesStore;
@@ -92,6 +89,7 @@ type Connection = {
 export class Session {
   readonly #deps: SessionDependencies;
   readonly #proofs: ProofStore;
+  readonly #measurements: MeasurementSender;
   readonly #closing = new AbortController();
   #connection: Connection | undefined;
   #attempts = 0;
@@ -107,6 +105,7 @@ export class Session {
 
   constructor(deps: SessionDependencies, notes: Notes | undefined) {
     this.#deps = deps;
+    this.#measurements = new MeasurementSender(deps);
     this.#proofs = deps.proofStore ?? noProof;
     this.#lease = firstLease(notes, deps.bootId, deps.clock.monotonicMs());
     this.#stopTicking = deps.clock.every(this.#tickMs, () => this.#tick());
@@ -329,6 +328,8 @@ export class Session {
       this.#sendReport();
       void this.#deps.host.sampleTraffic();
     } else if (this.#isReportDue && !this.#isFlushScheduled) this.#sendReport();
+    // Before its orders the server would not know whose instances these are.
+    if (connection.desiredVersion > 0) this.#measurements.tick(connection.socket, connection.welcome?.measureMs);
   }
 
   #sendReport(): void {

@@ -20,7 +20,9 @@ import { parseImageReference } from "../images/image-reference.ts";
 import { LineTail } from "../base/line-tail.ts";
 import { collectOutput } from "../engine/program.ts";
 import { SimulatedImages } from "./images.ts";
+import { LABEL_INSTANCE } from "../instances/identity.ts";
 import { simulateProgram } from "./programs.ts";
+import { seedOf, simulatedLoad } from "./use.ts";
 
 /** How long steps take, by the clock passed in: plausible, yet short enough to try a market on a laptop. */
 const CREATE_MS = 20;
@@ -29,8 +31,6 @@ const STOP_MS = 30;
 /** Bytes that a running container receives and sends for each second, since even an idle service has traffic. */
 const RECEIVED_BYTES_PER_S = 20_000;
 const SENT_BYTES_PER_S = 5_000;
-const CPU_PERCENT = 12.5;
-const MEMORY_BYTES = 256 * 2 ** 20;
 /** Log lines kept of each container. */
 const LOG_LINES = 100;
 
@@ -196,13 +196,16 @@ class SimulatedEngine implements Engine {
   usage(id: string): Promise<Result<Usage>> {
     const one = this.#containers.get(id);
     if (one?.phase !== "running") return Promise.resolve(noSuchContainer(id));
-    const seconds = (this.#clock.monotonicMs() - one.startedMonotonicMs) / 1000;
+    const ageMs = this.#clock.monotonicMs() - one.startedMonotonicMs;
+    const seconds = ageMs / 1000;
+    const instanceId = Number(one.spec.labels[LABEL_INSTANCE]);
+    const { cpuPercent, memoryBytes } = simulatedLoad(seedOf({ instanceId }), ageMs);
     return Promise.resolve(
       succeed({
         receivedBytes: Math.floor(seconds * RECEIVED_BYTES_PER_S),
         sentBytes: Math.floor(seconds * SENT_BYTES_PER_S),
-        cpuPercent: CPU_PERCENT,
-        memoryBytes: MEMORY_BYTES,
+        cpuPercent,
+        memoryBytes,
       }),
     );
   }

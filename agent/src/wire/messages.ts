@@ -12,6 +12,7 @@ export type GpuHealth = Camel<wire.GpuHealth>;
 export type Hello = Camel<wire.Hello>;
 export type LaunchCommand = Camel<wire.LaunchCommand>;
 export type MachineFacts = Camel<wire.MachineFacts>;
+export type Measurements = Camel<wire.Measurements>;
 export type Notice = Camel<wire.Notice>;
 export type ObservedInstance = Camel<wire.ObservedInstance>;
 export type ObservedVolume = Camel<wire.ObservedVolume>;

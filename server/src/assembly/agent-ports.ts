@@ -66,6 +66,7 @@ type Deps = {
   readonly instanceKeySecret: (id: InstanceId) => string;
   readonly recorder: ReportRecorder;
   readonly backupEnds: BackupEnds;
+  readonly measure: AgentPorts["measure"];
   /** The number of hosts that this server simulates; undefined when it offers real ones. */
   readonly simulatedHosts?: number | undefined;
 };
@@ -127,7 +128,7 @@ export function agentPorts(deps: Deps): AgentPorts {
     findConnectionNamed: (name) => findConnectionNamed(database.kysely, name),
     announceTunnel: (machineId, request) =>
       announceTunnel(database.kysely, JSON.stringify({ machine_id: machineId, ...request })),
-    serverId,
+    ...{ serverId, measure: deps.measure },
     addressOfServer: (id) => findServerAddress(database.kysely, id),
     prove: (request) => proveServer(deps.secret, request, clock.now()),
     readProof: (shown) => readServerProof(deps.secret, shown, clock.now()),

@@ -6,12 +6,13 @@ import { JobRunner } from "../domains/people/schedules/index.ts";
 import { LiveHub } from "../domains/live/index.ts";
 import { UNNAMED_SELLER } from "../domains/money/invoices/index.ts";
 import { LEASE_MS } from "../domains/supply/hosts/index.ts";
-import { AgentGateway, proofMaker } from "../domains/supply/hosts/for-assembly.ts";
+import { AgentGateway, proofMaker, type AgentPorts } from "../domains/supply/hosts/for-assembly.ts";
 import { instanceKeyMaker, ReportRecorder } from "../domains/rental/instances/for-assembly.ts";
 import { balancesOf, createTransferPoster } from "../domains/money/ledger/index.ts";
 import { searchOffers, type OfferTable } from "../domains/supply/market/for-assembly.ts";
 import { DELIVER_LOOP } from "../domains/notifications/index.ts";
 import { createPaymentProvider, NO_PAYMENTS } from "../domains/money/payments/for-assembly.ts";
+import { MeasurementIntake } from "../domains/supply/measurements/for-assembly.ts";
 import type { Autoscaler, Routers } from "../domains/serverless/index.ts";
 import { SpaceTable } from "../domains/supply/volumes/for-assembly.ts";
 import { BackupEnds } from "../domains/rental/backups/index.ts";
@@ -58,7 +59,8 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const poster = createTransferPoster(database, clock);
   const leaseMs = dependencies.leaseMs ?? LEASE_MS;
   const backupEnds = new BackupEnds({ database, clock, log, settings: dependencies.backups });
-  const { gateway, recorder } = createGateway({ ...dependencies, encryption, leaseMs, backupEnds });
+  const measurements = new MeasurementIntake(database, clock);
+  const { gateway, recorder } = createGateway({ ...dependencies, encryption, leaseMs, backupEnds, measurements });
   const http = createHttp({
     ...dependencies,
     authenticate: (presented, pause) => identities.authenticate(presented, pause),
@@ -82,7 +84,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const jobRunner = new JobRunner({ database, clock, log, encryption, sendAs: http.sendAs });
   const loops = createLoops(dependencies, {
     ...{ jobRunner, routers, autoscaler, provider, encryption, ipHistory },
-    ...{ gateway, proxy, matcher, deliveryLoops, offers },
+    ...{ gateway, proxy, matcher, deliveryLoops, offers, measurements },
   });
   deliverer.whenFree(() => loops.wake(DELIVER_LOOP));
   offers.follow((machineIds) => {
@@ -112,7 +114,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
       await Promise.all([offers.stop(), space.stop()]);
       await Promise.all([desk.idle(), poster.idle(), recorder.idle(), agreement.idle(), deliverer.stop()]);
       await routers.stop();
-      await ipHistory.flush();
+      await Promise.all([ipHistory.flush(), measurements.flush()]);
     },
   };
 }
@@ -153,6 +155,7 @@ function createGateway(
     readonly encryption: Encryption;
     readonly leaseMs: number;
     readonly backupEnds: BackupEnds;
+    readonly measurements: MeasurementIntake;
   },
 ): { readonly gateway: AgentGateway; readonly recorder: ReportRecorder } {
   const { database, clock, log, secret, random, leaseMs, gatherMs = 0 } = dependencies;
@@ -164,7 +167,8 @@ function createGateway(
   const isPrivateAllowed = dependencies.notifications?.isPrivateAllowed ?? false;
   const addresses = dependencies.server?.agentAddresses ?? { own: () => [], all: () => [] };
   const means = { isPrivateAllowed, serverId, proofs, addresses, instanceKeySecret, recorder };
-  const ports = agentPorts({ ...dependencies, ...means });
+  const measure: AgentPorts["measure"] = (...given) => dependencies.measurements.take(...given);
+  const ports = agentPorts({ ...dependencies, ...means, measure });
   return {
     gateway: new AgentGateway(ports, { clock, log, addressOf: clientAddressBehind(dependencies.trustedProxies) }),
     recorder,

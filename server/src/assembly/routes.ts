@@ -58,6 +58,7 @@ import {
   type WorkerReports,
 } from "../domains/serverless/index.ts";
 import { benchmarkRoutes } from "../domains/supply/benchmarks/for-assembly.ts";
+import { measurementRoutes } from "../domains/supply/measurements/for-assembly.ts";
 import { statisticsRoutes } from "../domains/supply/statistics/index.ts";
 import { backupRoutes, restore, START_BACKUPS_LOOP } from "../domains/rental/backups/index.ts";
 import { resultRoutes } from "../domains/rental/tasks/index.ts";
@@ -125,6 +126,7 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   };
   instanceRoutes(http, { desk, accruedOf, settle: settleInstance, ...view });
   launchRoutes(http, { desk, searchOffers: search });
+  measurementRoutes(http);
   statisticsRoutes(http);
   benchmarkRoutes(http);
   queueRoutes(http, {

@@ -7,7 +7,7 @@ type Values<T> = readonly (T | null | undefined)[];
 /** Writes a value at an offset, and returns the offset behind it. */
 type Write<T> = (buffer: Buffer, value: T, offset: number) => number;
 
-const TYPE_IDS = { integer: 23, bigint: 20, text: 25, jsonb: 3802, timestamptz: 1184 } as const;
+const TYPE_IDS = { bytea: 17, integer: 23, bigint: 20, text: 25, jsonb: 3802, timestamptz: 1184 } as const;
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
 const LENGTH_OF_NULL = -1;
@@ -51,6 +51,13 @@ export function texts(values: Values<string>): Buffer {
   return encode(values, { typeId: TYPE_IDS.text, bytesMax: utf8BytesMax(values) }, writeText);
 }
 
+export function byteas(values: Values<Buffer>): Buffer {
+  const bytesMax = values.reduce((sum, value) => sum + (value?.length ?? 0), 0);
+  return encode(values, { typeId: TYPE_IDS.bytea, bytesMax }, (buffer, value, offset) => {
+    return offset + value.copy(buffer, offset);
+  });
+}
+
 /** An array of JSON texts, as a value for jsonb[]. */
 export function jsons(values: Values<string>): Buffer {
   const bytesMax = utf8BytesMax(values) + values.length;
@@ -59,7 +66,7 @@ export function jsons(values: Values<string>): Buffer {
   );
 }
 
-function encode<T extends string | number | bigint>(
+function encode<T extends string | number | bigint | Buffer>(
   values: Values<T>,
   { typeId, bytesMax }: { readonly typeId: number; readonly bytesMax: number },
   write: Write<T>,

@@ -1096,6 +1096,20 @@ export type MarketRulesTable = {
   min_slice_ms: Generated<number>;
 };
 
+export type MeasurementBlocksTable = {
+  subject_kind: number;
+  subject_id: number;
+  step_s: number;
+  begins_at: Date;
+  content: Buffer;
+};
+
+export type MeasurementSamplesTable = {
+  machine_id: MachineId;
+  taken_at: Date;
+  content: Buffer;
+};
+
 export type ModelBidFloorsTable = {
   gpu_name: string;
   device_count: number;
@@ -1927,6 +1941,8 @@ export type Tables = {
   machine_traffic: MachineTrafficTable;
   machines: MachinesTable;
   market_rules: MarketRulesTable;
+  measurement_blocks: MeasurementBlocksTable;
+  measurement_samples: MeasurementSamplesTable;
   model_bid_floors: ModelBidFloorsTable;
   network_disk_mounts: NetworkDiskMountsTable;
   network_disks: NetworkDisksTable;

@@ -37,6 +37,7 @@ import {
   type Autoscaler,
   type Routers,
 } from "../../domains/serverless/index.ts";
+import { measurementLoops, type MeasurementIntake } from "../../domains/supply/measurements/for-assembly.ts";
 import { statisticsLoops } from "../../domains/supply/statistics/index.ts";
 import { backupLoops, type BackupSettings } from "../../domains/rental/backups/index.ts";
 import { taskLoops } from "../../domains/rental/tasks/index.ts";
@@ -81,6 +82,7 @@ export function listLoops(
     encryption,
     seller,
     connections,
+    measurements,
   }: {
     readonly ipHistory: IpHistory;
     readonly jobRunner: JobRunner;
@@ -95,6 +97,7 @@ export function listLoops(
     readonly provider: PaymentProvider;
     readonly encryption: Encryption;
     readonly seller: Seller;
+    readonly measurements: MeasurementIntake;
   },
 ): readonly Loop[] {
   return [
@@ -116,17 +119,15 @@ export function listLoops(
     ...volumeLoops({ database, clock }),
     idempotencyLoop({ database, clock }),
     encryptionLoop({ database, clock, encryption }),
-    proxyLoop({ database, proxy }),
-    proxiedTrafficLoop({ database, clock, proxy }),
+    ...proxyLoops({ database, clock, proxy }),
     uplinkProbeLoop({ database, clock, gateway, measuredFrom: hostname() }),
     startEvidenceLoop({ database, clock, gateway, serverId: () => server?.id }),
     sharedAddressLoop({ database, clock, log }),
     payoutDoubtLoop({ database, clock }),
-    ...marketLoops({ database, clock, offers }),
+    ...marketLoops({ database, clock, offers, intake: measurements }),
     runJobsLoop(jobRunner),
     ...scheduleLoops({ database, clock }),
-    matchLoop(matcher),
-    ...queueLoops({ database, clock }),
+    ...[matchLoop(matcher), ...queueLoops({ database, clock })],
     ...deliveryLoops,
     ...liveLoops({ database, clock }),
     ...notificationLoops({ database, clock }),
@@ -140,9 +141,15 @@ function listingLoops(deps: Parameters<typeof defaultJobLoop>[0]): readonly Loop
   return [defaultJobLoop(deps), rollListingsLoop(deps), lowerPricesLoop(deps), ...hostingNotificationLoops(deps)];
 }
 
+function proxyLoops(deps: Parameters<typeof proxyLoop>[0] & Parameters<typeof proxiedTrafficLoop>[0]): readonly Loop[] {
+  return [proxyLoop(deps), proxiedTrafficLoop(deps)];
+}
+
 /** Loops that store the history of the market. */
-function marketLoops(deps: Parameters<typeof bidFloorLoop>[0]): readonly Loop[] {
-  return [...statisticsLoops(deps), bidFloorLoop(deps)];
+function marketLoops(
+  deps: Parameters<typeof bidFloorLoop>[0] & { readonly intake: MeasurementIntake },
+): readonly Loop[] {
+  return [...statisticsLoops(deps), ...measurementLoops(deps), bidFloorLoop(deps)];
 }
 
 /** Loops that stop an account's instances: its credit is used up, a cap is reached, or an administrator froze it. */

@@ -2,6 +2,7 @@ import { ACTION_FIELDS } from "./fields/actions.ts";
 import { COPY_FIELDS } from "./fields/copies.ts";
 import { DOCUMENT_FIELDS } from "./fields/documents.ts";
 import { HARDWARE_FIELDS } from "./fields/hardware.ts";
+import { MEASUREMENT_FIELDS } from "./fields/measurements.ts";
 import { MONEY_FIELDS } from "./fields/money.ts";
 import { PASSKEY_FIELDS } from "./fields/passkeys.ts";
 import { PEOPLE_FIELDS } from "./fields/people.ts";
@@ -26,6 +27,7 @@ const OWN: FieldWords = {
   ...RENTAL_FIELDS,
   ...COPY_FIELDS,
   ...ACTION_FIELDS,
+  ...MEASUREMENT_FIELDS,
   ...TEMPLATE_FIELDS,
   ...MONEY_FIELDS,
   ...DOCUMENT_FIELDS,

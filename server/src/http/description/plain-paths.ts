@@ -19,6 +19,7 @@ const BEARER = [{ bearer: [] }];
 const TEXT: Node = { type: "string", description: "The text" };
 const BYTES: Node = { type: "string", format: "binary", description: "The file" };
 const PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+const MEASURED = 'berth_instance_gpu_utilization_ratio{id="77",label="train",gpu="0"} 0.93\n';
 const PROMETHEUS = "berth_agents_connected 1\n";
 
 const inPath = (name: string, description: string, example: string | number, type = "string") => ({
@@ -142,6 +143,17 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, PlainOperation>>>> 
         "Returns figures of the process and the market in the text format of Prometheus. 403 for anybody but administrators.",
       security: BEARER,
       answer: ["text/plain", TEXT, PROMETHEUS],
+    },
+  },
+  "/api/v0/instances/metrics/": {
+    get: {
+      operationId: "api.instance.metrics",
+      tag: "Instances",
+      summary: "Get the measurements of your instances for Prometheus",
+      description:
+        "Returns the last measurements of the caller's running instances in the text format of Prometheus, with the labels `id`, `label` and `gpu`. An instance that has not been measured for a minute is left out.",
+      security: BEARER,
+      answer: ["text/plain", TEXT, MEASURED],
     },
   },
   "/api/v0/admin/loops/": {

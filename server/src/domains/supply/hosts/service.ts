@@ -50,6 +50,17 @@ export function heartbeatMs(connectedCount: number, leaseMs: number): number {
   return Math.max(HEARTBEAT_MS, Math.min(HEARTBEAT_MS * steps, leaseMs / HEARTBEATS_PER_LEASE));
 }
 
+/** Time between two measurements of a machine while few machines are connected. */
+const MEASURE_MS = 10_000;
+
+/** The intervals that a server asks its machines for; with more machines each of them speaks less often. */
+export function intervalsFor(connectedCount: () => number) {
+  return {
+    heartbeatMs: (leaseMs: number) => heartbeatMs(connectedCount(), leaseMs),
+    measureMs: () => MEASURE_MS * Math.max(1, Math.ceil(connectedCount() / MACHINES_PER_HEARTBEAT_STEP)),
+  };
+}
+
 export const AGENT_TOKEN_PREFIX = "berth_agent_";
 
 export function hashToken(token: string): Buffer {

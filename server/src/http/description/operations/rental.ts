@@ -91,6 +91,14 @@ export const RENTAL_OPERATIONS: OperationWords = {
     description:
       "Returns the changes of phase of an instance with actor and cause, the newest first. 404 `no_such_instance`.",
   },
+  "api.instance.measurements": {
+    description:
+      "Returns what an instance used, in equal steps of time: the last hour by default, at most 1,000 steps. Steps of 10 seconds are kept for 6 hours, minutes for 3 days and quarter hours for 184 days; what is older gets longer steps. `series` are means and `maxima` the highest readings of each step; null where nothing was measured. `gpus` are its single GPUs, when it has several. 404 `no_such_instance`, 400 for a wrong `from`, `to` or `resolution`.",
+  },
+  "api.instance.sparks": {
+    description:
+      "Returns the last hour of the caller's instances by minutes, for a list of them: those that are not over, the newest first and at most 200, or those that `ids` names. Instances of others are left out. 400 for a wrong `ids`.",
+  },
   "api.instance.update": {
     description:
       "Starts or stops an instance, names it, or sets what its traffic may cost in dollars; at least one field is required. 404 `no_such_instance`, 400 `insufficient_credit`, `cap_reached`, `contract_ended` or `traffic_limit_reached` when it cannot start, 400 `label_too_long`.",

@@ -17,6 +17,10 @@ export const SUPPLY_OPERATIONS: OperationWords = {
     description:
       "Returns the price of an own machine beside the prices that other hosts ask, and are paid, for GPUs of its model now, in dollars per GPU and hour. A band with fewer than three hosts behind it is withheld. 404 `no_such_machine`.",
   },
+  "api.machine.measurements": {
+    description:
+      "Returns what a machine of the caller used, with that of its instances, in equal steps of time, as `GET /api/v0/instances/{id}/measurements/` does. `gpus` are its single GPUs. 403 `not_authorized` for another's machine, 400 for a wrong `from`, `to` or `resolution`.",
+  },
   "api.machine.create_asks": {
     description:
       "Lists machines for rent, or changes their listings, all of them or none; prices are in dollars per GPU and hour, per GB and month, and per GB. 403 `not_authorized` for a machine of somebody else, 400 `invalid_args` naming the field, also above the operator's price ceiling.",

@@ -22,7 +22,7 @@ import type { AddressChallenge } from "../addresses/address-proof-service.ts";
 import type { Connection } from "./connection-store.ts";
 import { answerUnknownTasks } from "./unknown-tasks.ts";
 import type { Inventory, UnstoredCounters } from "./session-news.ts";
-import { deleted, HEARTBEAT_MS, heartbeatMs, type Registration } from "../service.ts";
+import { deleted, HEARTBEAT_MS, intervalsFor, type Registration } from "../service.ts";
 import { refuseImpossibleGpus } from "../join/registration.ts";
 import type { Arrival } from "../join/registration-store.ts";
 import type { Credential, Departure } from "../store.ts";
@@ -44,7 +44,7 @@ type Origin = { readonly credentialId: AgentCredentialId; readonly name: string;
 export type LastWord = { readonly machineId: MachineId; readonly unstored: UnstoredCounters | undefined };
 
 /** Means of the gateway, which holds connections and knows nothing of rentals. */
-export type AgentPorts = Omit<SessionPorts, "heartbeatMs"> &
+export type AgentPorts = Omit<SessionPorts, "heartbeatMs" | "measureMs"> &
   StreamPorts & {
     /** Throws `rate_limited` where the address has shown too many wrong tokens. */
     readonly authenticate: (
@@ -107,7 +107,7 @@ export class AgentGateway {
     { clock, log, addressOf }: { readonly clock: Clock; readonly log: Log; readonly addressOf: AddressOf },
   ) {
     this.#addressOf = addressOf;
-    this.#ports = { ...ports, heartbeatMs: (leaseMs) => heartbeatMs(this.#sessions.size, leaseMs) };
+    this.#ports = { ...ports, ...intervalsFor(() => this.#sessions.size) };
     this.#clock = clock;
     this.#log = log;
     this.#streams = new AgentStreams(this.#sockets, ports, { clock, log });

@@ -1,6 +1,7 @@
 import type { RawData, WebSocket } from "ws";
 import {
   decodeAgentMessage,
+  type Measurements,
   type Report,
   type ServerMessage,
   type TaskProgress,
@@ -50,6 +51,14 @@ export type SessionPorts = {
   readonly recordTask: (machineId: MachineId, message: TaskMessage) => Promise<void>;
   /** The interval at which the server wants a report of each machine now. */
   readonly heartbeatMs: (leaseMs: number) => number;
+  /** The interval at which the server wants a measurement of each machine now. */
+  readonly measureMs: () => number;
+  /** Takes a measurement; `gpusOf` are the instances that the machine was told to have, with their GPUs. */
+  readonly measure: (
+    machineId: MachineId,
+    message: Measurements,
+    gpusOf: ReadonlyMap<number, readonly string[]>,
+  ) => void;
   /** Addresses of the live servers for agents; the same array until they change. */
   readonly serverAddresses: () => readonly string[];
 };
@@ -109,7 +118,8 @@ export class AgentSession {
     this.heartbeatMs = this.#ports.heartbeatMs(lease_ms);
     this.#socket.on("message", (data) => this.#receive(textOf(data)));
     if (told.servers !== undefined) this.#toldAddresses = this.#ports.serverAddresses();
-    this.send({ kind: "welcome", machine_id, heartbeat_ms: this.heartbeatMs, lease_ms, session_proof, ...told });
+    const intervals = { heartbeat_ms: this.heartbeatMs, measure_ms: this.#ports.measureMs() };
+    this.send({ kind: "welcome", machine_id, ...intervals, lease_ms, session_proof, ...told });
     this.#outgoing.pushAll();
   }
 
@@ -182,13 +192,18 @@ export class AgentSession {
   }
 
   #receive(text: string): void {
-    this.#intake.hear();
     const decoded = decodeAgentMessage(text);
-    if (!decoded.ok || decoded.message.kind === "hello") {
+    const message = decoded.ok ? decoded.message : undefined;
+    if (message?.kind === "measurements") {
+      // No sign of life: only reports tell for how long a machine was in touch.
+      this.#ports.measure(this.machineId, message, this.#outgoing.orders.gpusOf);
+      return;
+    }
+    this.#intake.hear();
+    if (!decoded.ok || message === undefined || message.kind === "hello") {
       refuse(this.#socket, "malformed", decoded.ok ? "one hello is enough" : decoded.problem);
       return;
     }
-    const { message } = decoded;
     if (message.kind === "task_result") this.#outgoing.orders.noteAnswer(message.task_id);
     const receivedAt = this.#clock.now();
     this.#intake.take(() => this.#record(message, receivedAt));

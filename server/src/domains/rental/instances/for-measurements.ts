@@ -1,0 +1,2 @@
+// Exports that only measurements uses.
+export { findMeasured, listMeasured, type Measured } from "./rentals/measured-service.ts";
