@@ -12,7 +12,7 @@ import { aFactKeeper } from "../test/support/database/facts.ts";
 
 type Document = { readonly paths?: Readonly<Record<string, object | undefined>> | undefined };
 
-type Route = { readonly method: string; readonly path: string };
+type Route = { readonly method: string; readonly path: string; readonly operation: string };
 
 /** The document that the server answers at `/openapi.json`. `onRoute` hears of each route that the server has. */
 export async function describeApi(onRoute: (route: Route) => void = () => {}): Promise<Document> {
@@ -28,7 +28,9 @@ export async function describeApi(onRoute: (route: Route) => void = () => {}): P
     trustedProxies: NO_PROXIES,
     proxy: { bindHost: "127.0.0.1", publicHost: "localhost" },
   });
-  http.app.addHook("onRoute", ({ method, url }) => onRoute({ method: String(method), path: url }));
+  http.app.addHook("onRoute", ({ method, url, config }) =>
+    onRoute({ method: String(method), path: url, operation: config?.access?.operation ?? "" }),
+  );
   try {
     await http.app.ready();
     return http.app.swagger();

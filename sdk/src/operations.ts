@@ -39,6 +39,7 @@ export type Account = {
   readonly parent_id: number | null;
   readonly host_only: boolean;
   readonly host_agreement_accepted: boolean;
+  readonly is_admin: boolean;
   readonly key_id: number;
   readonly created_at: number;
   readonly freeze: AccountFreeze | null;
@@ -964,6 +965,7 @@ export type BrowserSignIn = {
   readonly parent_id?: number | null;
   readonly host_only?: boolean;
   readonly host_agreement_accepted?: boolean;
+  readonly is_admin?: boolean;
   readonly key_id?: number;
   readonly created_at?: number;
   readonly freeze?: AccountFreeze | null;
@@ -4494,6 +4496,7 @@ export type SignIn = {
   readonly parent_id?: number | null;
   readonly host_only?: boolean;
   readonly host_agreement_accepted?: boolean;
+  readonly is_admin?: boolean;
   readonly key_id?: number;
   readonly created_at?: number;
   readonly freeze?: AccountFreeze | null;
@@ -5376,6 +5379,7 @@ export type UserCreateResponse = {
   readonly parent_id: number | null;
   readonly host_only: boolean;
   readonly host_agreement_accepted: boolean;
+  readonly is_admin: boolean;
   readonly key_id: number;
   readonly created_at: number;
   readonly freeze: AccountFreeze | null;
@@ -5456,6 +5460,7 @@ export type UserUpdateResponse = {
   readonly parent_id: number | null;
   readonly host_only: boolean;
   readonly host_agreement_accepted: boolean;
+  readonly is_admin: boolean;
   readonly key_id: number;
   readonly created_at: number;
   readonly freeze: AccountFreeze | null;

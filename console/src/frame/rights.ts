@@ -7,7 +7,7 @@ import type { Rights } from "./sections.ts";
 /** The areas that the person may use. */
 export function useRights(): Rights {
   const me = useMe();
-  return { isOperator: false, isHostOnly: me?.host_only ?? false };
+  return { isOperator: me?.is_admin ?? false, isHostOnly: me?.host_only ?? false };
 }
 
 /** Counts beside entries of the sidebar. */

@@ -4,7 +4,7 @@ import type { MemberTable } from "./members.ts";
 const USER = [
   "id email username fullname user balance credit balance_threshold balance_threshold_enabled email_verified has_billing",
   "has_payout can_pay billing_creditonly billed_expected billed_verified paid_expected paid_verified got_signup_credit",
-  "last4 paypal_email password_resettable ssh_key key_id sid tfa_status billaddress_line1 billaddress_line2",
+  "last4 paypal_email password_resettable ssh_key is_admin key_id sid tfa_status billaddress_line1 billaddress_line2",
   "billaddress_city billaddress_zip billaddress_country host_only huggingface_cloud_sync_enabled wise_email",
   "host_agreement_accepted",
 ];

@@ -74,6 +74,7 @@ const PROFILE = {
 };
 export const CurrentUserResponse = model("Account", {
   ...PROFILE,
+  is_admin: Type.Boolean(),
   key_id: Type.Integer(),
   created_at: Type.Number(),
   freeze: Nullable(

@@ -44,10 +44,11 @@ export function viewUser(
   {
     identity,
     ...facts
-  }: UserFacts & { readonly identity: Pick<Identity, "apiKeyId" | "session" | "freeze" | "memberFreeze"> },
+  }: UserFacts & { readonly identity: Pick<Identity, "apiKeyId" | "isAdmin" | "session" | "freeze" | "memberFreeze"> },
 ): CurrentUserResponse {
   return {
     ...viewProfile(user, facts),
+    is_admin: identity.isAdmin,
     key_id: identity.apiKeyId,
     sid: identity.session === undefined ? "" : String(identity.apiKeyId),
     created_at: epochSeconds(user.createdAt),

@@ -68,6 +68,7 @@ export const PEOPLE_FIELDS: FieldWords = {
     "True for a host: an account with a machine, or with a token or credential with which one joins",
     false,
   ],
+  "Account.is_admin": ["True when the key of this request may do what administrators do", false],
   "Account.password_resettable": ["Always false", false],
   "Account.sid": ["Id of the session of this request; empty for an API key", ""],
   "Account.tfa_status": ["`enabled` when a sign-in needs a second factor", "disabled"],

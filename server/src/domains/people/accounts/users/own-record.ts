@@ -10,7 +10,7 @@ import { requireUser } from "./find-user.ts";
 export async function readOwnRecord(
   db: Reader,
   userId: UserId,
-  identity: Pick<Identity, "apiKeyId" | "session" | "freeze" | "memberFreeze">,
+  identity: Pick<Identity, "apiKeyId" | "isAdmin" | "session" | "freeze" | "memberFreeze">,
   factsOf: ReadUserFacts,
 ): Promise<CurrentUserResponse> {
   const user = await requireUser(db, userId);

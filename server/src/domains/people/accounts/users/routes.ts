@@ -51,7 +51,7 @@ export function userRoutes(scope: HttpScope, ports: AccountPorts): void {
       return mutate(request, async (tx) => {
         const input = { profile, passwordHash, parentId, identity, ipAddress, means: ports };
         const { userId, keyId, secret } = await createAccount(tx, input);
-        const record = await readOwnRecord(tx.db, userId, { apiKeyId: keyId }, ports.factsOf);
+        const record = await readOwnRecord(tx.db, userId, { apiKeyId: keyId, isAdmin: false }, ports.factsOf);
         return { ...record, api_key: secret };
       });
     },
