@@ -63,7 +63,9 @@ describe("who may call what", () => {
     assert.deepEqual(Object.keys(endpoints).toSorted(), described.toSorted());
     const ids = operations.map(({ operationId }) => operationId);
     assert.deepEqual(ids.toSorted(), [...new Set(ids)].toSorted(), "an operation id names one operation");
-    const registered = world.routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
+    // Pages for people and their files do nothing for a caller: they are the same bytes for everybody (test/console).
+    const operated = world.routes.filter(({ operation }) => !operation.startsWith("console."));
+    const registered = operated.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
     assert.deepEqual(Object.keys(rows).toSorted(), [...new Set(registered)].toSorted());
   });
 
