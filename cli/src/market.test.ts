@@ -147,6 +147,25 @@ test("a bid without a price asks for the lowest that runs now, and says what has
   ]);
 });
 
+test("measurements are drawn as one bar for each step, with blanks where nothing was measured", async (t) => {
+  const unknown = [null, null, null, null];
+  const series = {
+    ...{ gpu_util: [0, 50, null, 100], cpu_util: [0.25, 0.5, null, 1], memory_bytes: [1e9, 2e9, null, 4e9] },
+    ...{ gpu_memory_bytes: unknown, gpu_temperature: unknown, gpu_power_watts: unknown, disk_bytes: unknown },
+    ...{ net_in_bytes_per_second: unknown, net_out_bytes_per_second: unknown },
+  };
+  const steps = { resolution_seconds: 60, from: 1_800_000_000, to: 1_800_000_240, times: [] };
+  const body = { success: true, ...steps, series, maxima: series, gpus: [] };
+  const { received, berth } = await answer(t, { "GET /api/v0/instances/3/measurements/": { body } });
+  assert.deepEqual((await berth("measurements", "3", "--hours", "6")).stdout.trimEnd().split("\n"), [
+    "2027-01-15 08:00 to 2027-01-15 08:04 UTC",
+    "GPU             ▁▅ █  100 %, highest 100 %",
+    "CPU             ▃▅ █  100 %, highest 100 %",
+    "memory          ▃▅ █  4.0 GB, highest 4.0 GB",
+  ]);
+  assert.match(received[0]?.[0] ?? "", /^GET \/api\/v0\/instances\/3\/measurements\/\?from=\d+$/);
+});
+
 test("events are printed as a log: the newest last", async (t) => {
   const event = (at: number, to: string) => ({ at, actor: "market", cause: "c", from: "running", to, message: "M." });
   const body = { success: true, events: [event(60, "yielding"), event(0, "starting")] };

@@ -12,6 +12,11 @@ export function declareInstanceCommands(program: Command): void {
   instanceCommand(program, "events", "list the events of an instance with their causes")
     .option("--limit <count>", "number of newest events", parseCount, 50)
     .action(async (id, options) => (await import("../commands/instance/events.ts")).listEvents(id, options));
+  instanceCommand(program, "measurements", "draw what an instance used")
+    .option("--hours <count>", "how many hours back", parseCount, 1)
+    .action(async (id, options) =>
+      (await import("../commands/instance/measurements.ts")).showMeasurements(id, options),
+    );
   instanceCommand(program, "bid", "change the bid of an interruptible instance")
     .argument("[dollars]", "dollars per hour without the disk; the lowest bid that runs now when left out", parseAmount)
     .action(async (id, price, options) => (await import("../commands/instance/bid.ts")).changeBid(id, price, options));
