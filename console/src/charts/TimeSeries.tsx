@@ -34,7 +34,7 @@ export function TimeSeries({ title, times, lines, format, height = 160, max, mar
     (place: HTMLElement, width: number): uPlot.Options => ({
       width,
       height,
-      padding: [8, 0, 0, 0],
+      padding: [8, 20, 0, 0],
       cursor: { y: false, points: { size: 6 } },
       legend: { show: false },
       scales: { x: { time: true }, y: { range: (_plot, low, high) => rangeOf(low, high, max) } },
@@ -117,7 +117,18 @@ function axesOf(place: HTMLElement, format: (value: number) => string): uPlot.Ax
     font: "11px system-ui, sans-serif",
   };
   return [
-    { ...common, size: 28, grid: { show: false } },
+    { ...common, size: 28, grid: { show: false }, values: timeTexts },
     { ...common, size: 64, values: (_plot, values) => values.map(format) },
   ];
+}
+
+const DAY_S = 86_400;
+
+/** The times of an axis in the reader's zone: hours and minutes, or days when the axis spans several. */
+function timeTexts(_plot: uPlot, times: number[]): string[] {
+  const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > 2 * DAY_S;
+  const options: Intl.DateTimeFormatOptions = isLong
+    ? { month: "short", day: "numeric" }
+    : { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  return times.map((at) => new Date(at * 1_000).toLocaleString("en-GB", options));
 }

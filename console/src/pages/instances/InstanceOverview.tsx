@@ -1,5 +1,109 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import type { Instance } from "../../../../sdk/src/index.ts";
+import { money } from "../../text/money.ts";
+import { CopyButton } from "../../ui/CopyButton.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
+import { HostileText } from "../../ui/HostileText.tsx";
+import { Section } from "../../ui/PageHead.tsx";
+import { Waiting } from "../../ui/Waiting.tsx";
+import { costText, instanceQuery, sshCommandOf } from "./instance.ts";
+import classes from "./instances.module.css";
 
+const route = getRouteApi("/frame/instances/$id");
+const Graphs = lazy(async () => ({ default: (await import("./InstanceGraphs.tsx")).InstanceGraphs }));
+
+/** The way in, the ports with their links, the cost, and graphs of what the instance uses. */
 export function InstanceOverview() {
-  return <EmptyState title="Nothing to show yet">How to connect, ports and graphs.</EmptyState>;
+  const { id } = route.useParams();
+  const instance = useQuery(instanceQuery(id)).data;
+  if (instance === undefined || instance === null) return <Waiting rows={8} />;
+  return (
+    <>
+      <Section title="Connect">
+        <Connect instance={instance} />
+      </Section>
+      <Section title="Use">
+        <Suspense fallback={<Waiting rows={8} />}>
+          <Graphs id={instance.id} />
+        </Suspense>
+      </Section>
+      <Section title="Cost">
+        <p>{costText(instance)}.</p>
+        {instance.credit_balance !== null && instance.credit_balance > 0 && (
+          <p className="dim">{money(instance.credit_balance)} of it is paid in advance.</p>
+        )}
+      </Section>
+    </>
+  );
+}
+
+function Connect({ instance }: { readonly instance: Instance }) {
+  const command = sshCommandOf(instance);
+  const id = String(instance.id);
+  return (
+    <>
+      {command === undefined ? (
+        <EmptyState title="There is no way in yet">The command to connect stands here once it runs.</EmptyState>
+      ) : (
+        <div className={classes["command"]}>
+          <code>{command}</code>
+          <CopyButton text={command} what="the SSH command" />
+        </div>
+      )}
+      <p className="dim">
+        Or open the{" "}
+        <Link to="/instances/$id/terminal" params={{ id }}>
+          terminal
+        </Link>{" "}
+        or the{" "}
+        <Link to="/instances/$id/files" params={{ id }}>
+          files
+        </Link>{" "}
+        here, or copy with <code>./berth copy local:data/ {id}:/data</code>.
+      </p>
+      <Ports instance={instance} />
+    </>
+  );
+}
+
+/** A host says its address, so only a plain one becomes a link. */
+const ADDRESS = /^[A-Za-z0-9.-]+$/;
+
+function Ports({ instance }: { readonly instance: Instance }) {
+  const { ports, public_ipaddr: address, image_runtype: runtype } = instance;
+  const token = runtype.includes("jupyter") ? instance.jupyter_token : "";
+  const open = Object.entries(ports).flatMap(([inner, places]) => {
+    const port = Number(places[0]?.HostPort ?? 0);
+    return port > 0 && inner !== "22/tcp" ? [{ inner, port }] : [];
+  });
+  if (open.length === 0) return undefined;
+  const host = address.trim();
+  return (
+    <dl className={classes["facts"]}>
+      {open.map(({ inner, port }) => (
+        <div key={inner} style={{ display: "contents" }}>
+          <dt>{inner}</dt>
+          <dd>
+            {ADDRESS.test(host) && inner.endsWith("/tcp") ? (
+              <a href={linkOf({ inner, host, port, token })} target="_blank" rel="noreferrer">
+                {host}:{port}
+                {inner === "8080/tcp" && token !== "" && " (Jupyter)"}
+              </a>
+            ) : (
+              <HostileText text={`${host}:${port}`} />
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+type Place = { readonly inner: string; readonly host: string; readonly port: number; readonly token: string };
+
+function linkOf({ inner, host, port, token }: Place): string {
+  if (inner === "8080/tcp" && token !== "") return `https://${host}:${port}/?token=${encodeURIComponent(token)}`;
+  return `http://${host}:${port}/`;
 }

@@ -1,13 +1,136 @@
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { instanceList, type Instance } from "../../../../sdk/src/index.ts";
+import { askPlain } from "../../api/query.ts";
+import { Failure } from "../../parts/Failure.tsx";
+import { useChanged } from "../../parts/use-changed.ts";
+import { duration } from "../../text/time.ts";
+import { CopyButton } from "../../ui/CopyButton.tsx";
+import { DataTable } from "../../ui/DataTable.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
+import { Price } from "../../ui/figures.tsx";
+import { HostileText } from "../../ui/HostileText.tsx";
 import { PageHead } from "../../ui/PageHead.tsx";
+import { StateBadge } from "../../ui/StateBadge.tsx";
+import type { Column } from "../../ui/table-types.ts";
+import { useNow } from "../../ui/use-now.ts";
+import { FirstSteps } from "./FirstSteps.tsx";
+import { gpusOf, sshCommandOf, stateOf } from "./instance.ts";
+import { ManyActions } from "./ManyActions.tsx";
+
+const route = getRouteApi("/frame/instances");
 
 export function Instances() {
+  const navigate = route.useNavigate();
+  const instances = useQuery(askPlain("instance.list", instanceList));
+  const changed = useChanged("instance");
+  const [chosen, setChosen] = useState<ReadonlySet<string | number>>(new Set());
+  const now = useNow();
+  const columns = useMemo(() => columnsAt(now), [now]);
+  const rows = instances.data?.instances;
+  const picked = rows?.filter(({ id }) => chosen.has(id)) ?? [];
+  const rent = (
+    <Button component={Link} to="/market" variant="filled">
+      Rent a machine
+    </Button>
+  );
   return (
     <>
-      <PageHead title="Instances" />
-      <EmptyState title="No instances">
-        Rent a machine on the market, and it is listed here with its state, cost and connection.
-      </EmptyState>
+      <PageHead title="Instances" actions={rows !== undefined && rows.length > 0 && rent} />
+      {instances.error !== null && <Failure error={instances.error} onRetry={() => void instances.refetch()} />}
+      {picked.length > 0 && <ManyActions instances={picked} onDone={() => setChosen(new Set())} />}
+      {(rows !== undefined || instances.error === null) && (
+        <DataTable
+          label="Instances"
+          rows={rows}
+          columns={columns}
+          keyOf={({ id }) => id}
+          empty={<NoInstances />}
+          startSort={{ key: "id", isDescending: true }}
+          changed={changed}
+          chosen={chosen}
+          onChoose={setChosen}
+          onOpen={({ id }) => void navigate({ to: "/instances/$id", params: { id: String(id) } })}
+        />
+      )}
     </>
+  );
+}
+
+function columnsAt(now: number): readonly Column<Instance>[] {
+  return [
+    {
+      key: "state",
+      title: "State",
+      isOnCard: true,
+      sortBy: (one) => stateOf(one, now).state,
+      cell: (one) => <State instance={one} now={now} />,
+    },
+    { key: "id", title: "Name", isName: true, sortBy: ({ id }) => id, cell: (one) => <Name instance={one} /> },
+    { key: "gpu", title: "GPU", isOnCard: true, sortBy: gpusOf, cell: (one) => <HostileText text={gpusOf(one)} /> },
+    {
+      key: "machine",
+      title: "Machine",
+      isFigure: true,
+      sortBy: ({ machine_id: id }) => id,
+      cell: ({ machine_id: id }) => id,
+    },
+    {
+      key: "use",
+      title: "GPU use",
+      isFigure: true,
+      sortBy: ({ gpu_util: use }) => use,
+      cell: ({ gpu_util: use }) => (use === null ? "–" : `${Math.round(use)} %`),
+    },
+    {
+      key: "price",
+      title: "Price",
+      isFigure: true,
+      isOnCard: true,
+      sortBy: ({ dph_total: price }) => price,
+      cell: ({ dph_total: price }) => <Price dollars={price} />,
+    },
+    {
+      key: "up",
+      title: "Since",
+      isFigure: true,
+      sortBy: ({ start_date: at }) => -at,
+      cell: ({ start_date: at }) => duration(now - at),
+    },
+    { key: "connect", title: "Connect", cell: (one) => <Connect instance={one} /> },
+  ];
+}
+
+function State({ instance, now }: { readonly instance: Instance; readonly now: number }) {
+  const { state, sentence } = stateOf(instance, now);
+  return <StateBadge state={state} sentence={sentence} />;
+}
+
+function Name({ instance: { id, label } }: { readonly instance: Instance }) {
+  return (
+    <Link to="/instances/$id" params={{ id: String(id) }}>
+      <span className="mono">{id}</span>
+      {label !== null && label !== "" && (
+        <>
+          {" "}
+          <HostileText text={label} />
+        </>
+      )}
+    </Link>
+  );
+}
+
+function Connect({ instance }: { readonly instance: Instance }) {
+  const command = sshCommandOf(instance);
+  return command === undefined ? <span className="dim">–</span> : <CopyButton text={command} what="the SSH command" />;
+}
+
+function NoInstances() {
+  return (
+    <EmptyState title="No instances yet">
+      <FirstSteps />
+    </EmptyState>
   );
 }
