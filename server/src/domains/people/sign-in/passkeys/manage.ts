@@ -5,7 +5,7 @@ import type { Reader, Tx } from "../../../../db/transaction.ts";
 import { lockUser, recordAudit } from "../../accounts/index.ts";
 import { findPasswordHash, notForTeams, UNFIT } from "../../accounts/for-sign-in.ts";
 import type { SignInMeans } from "../means.ts";
-import { hasSsoIdentity } from "../sso/identity-store.ts";
+import { listIssuersOf } from "../sso/identity-store.ts";
 import { deletePasskey, listPasskeys, setPasskeyLabel, type Passkey } from "./store.ts";
 
 const LABEL_LENGTH_MAX = 30;
@@ -44,7 +44,7 @@ export async function removePasskey(
   const passkey = known.find((one) => one.id === id);
   if (passkey === undefined) throw noSuchPasskey();
   const isOnly = known.length === 1;
-  if (isOnly && !(await hasOtherWayIn(tx.db, identity, sso !== undefined))) {
+  if (isOnly && !(await hasOtherWayIn(tx.db, identity, sso?.settings.issuer))) {
     throw conflict(
       "last_way_in",
       "This passkey is the only way into your account. Add another one, or set a password, before you delete it.",
@@ -54,10 +54,13 @@ export async function removePasskey(
   await recordAudit(tx, identity, { ipAddress, action: "api.passkey.delete", args: { id: passkey.id } });
 }
 
-/** True for an account with a password, or one that single sign-on opens. API keys are for programs. */
-async function hasOtherWayIn(db: Reader, { userId }: Identity, hasSso: boolean): Promise<boolean> {
+/** True for an account with a password, or one that the issuer of this server opens. API keys are for programs. */
+async function hasOtherWayIn(db: Reader, { userId }: Identity, issuer: URL | undefined): Promise<boolean> {
   if ((await findPasswordHash(db, userId)) !== undefined) return true;
-  return hasSso && hasSsoIdentity(db, userId);
+  if (issuer === undefined) return false;
+  const issuers = await listIssuersOf(db, userId);
+  // The issuer's own name may lack the slash that an address has.
+  return issuers.some((name) => URL.parse(name)?.href === issuer.href);
 }
 
 /** The caller's passkey of this id. */

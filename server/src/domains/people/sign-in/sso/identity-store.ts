@@ -38,10 +38,10 @@ export async function listLinkedAccounts(
   return new Set(rows.map((row) => row.user_id));
 }
 
-/** True when a person of some issuer signs in to this account. */
-export async function hasSsoIdentity(db: Reader, userId: UserId): Promise<boolean> {
-  const row = await db.selectFrom("sso_identities").select("id").where("user_id", "=", userId).executeTakeFirst();
-  return row !== undefined;
+/** The issuers whose people sign in to this account. */
+export async function listIssuersOf(db: Reader, userId: UserId): Promise<readonly string[]> {
+  const rows = await db.selectFrom("sso_identities").select("issuer").where("user_id", "=", userId).execute();
+  return rows.map((row) => row.issuer);
 }
 
 export async function insertSsoIdentity(tx: Tx, userId: UserId, { issuer, subject }: SsoName): Promise<void> {
