@@ -18,7 +18,16 @@ export class Cleanups {
     this.#work.push(work);
   }
 
+  /** Does all of it, in the order in which it was added, and throws the first error of it. */
   async run(): Promise<void> {
-    for (const work of this.#work.splice(0)) await work();
+    const errors: unknown[] = [];
+    for (const work of this.#work.splice(0)) {
+      try {
+        await work();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
   }
 }
