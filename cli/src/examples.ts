@@ -16,6 +16,7 @@ export const EXAMPLES: Readonly<Record<string, string>> = {
   rent: "berth rent 12 --image pytorch/pytorch --disk 40 --runtype ssh",
   launch: "berth launch gpu_name=RTX_4090 num_gpus=1 --image pytorch/pytorch --max-price 0.5",
   "queue add": "berth queue add gpu_name=RTX_4090 --max-price 0.45 --hours 12 --image pytorch/pytorch",
+  events: "berth events --follow --kinds instance,balance",
   bid: "berth bid 7 0.35",
   "traffic-limit": "berth traffic-limit 7 20",
   logs: "berth logs 7 --tail 100 --filter error",

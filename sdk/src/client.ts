@@ -52,6 +52,8 @@ export type Client = {
   request<T>(call: Call, options?: CallOptions): Promise<T>;
   /** Returns the bytes of an answer that is no JSON, such as a PDF. */
   download(call: Call, options?: CallOptions): Promise<Uint8Array>;
+  /** Returns the body of an answer as it arrives, for as long as it lasts. The time limit is that of its beginning. */
+  stream(call: Call, options?: CallOptions): Promise<ReadableStream<Uint8Array>>;
 };
 
 /** The server understood the request and refused it. */
@@ -117,6 +119,7 @@ export function createClient(options: ClientOptions): Client {
     request: <T>(call: Call, callOptions: CallOptions = {}) =>
       send<T>(call, callOptions, async (response) => readAnswer<T>(response, await response.text())),
     download: (call, callOptions = {}) => send(call, callOptions, readBytes),
+    stream: (call, callOptions = {}) => send(call, callOptions, readBody),
   };
 }
 
@@ -189,6 +192,9 @@ async function attemptOnce<T>(
   },
 ): Promise<Outcome<T>> {
   const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
+  const untilAnswer = new AbortController();
+  const giveUp = () => untilAnswer.abort(timeout.reason);
+  timeout.addEventListener("abort", giveUp);
   const url = `${server.replace(/\/+$/, "")}${call.path}${queryText(call.query)}`;
   const headers: Record<string, string> = { accept: "application/json" };
   if (options.apiKey !== undefined) headers["authorization"] = `Bearer ${options.apiKey}`;
@@ -198,9 +204,11 @@ async function attemptOnce<T>(
     const response = await (options.fetch ?? fetch)(url, {
       method: call.method,
       headers,
-      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+      signal: signal === undefined ? untilAnswer.signal : AbortSignal.any([untilAnswer.signal, signal]),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     });
+    // A body that is read as it arrives may take as long as it likes.
+    if (read === readBody) timeout.removeEventListener("abort", giveUp);
     return await read(response);
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -209,6 +217,12 @@ async function attemptOnce<T>(
     const failure = new ConnectionError(message, { cause: error });
     return { kind: "failure", error: failure, isRetryable: true, isAway: true };
   }
+}
+
+/** Hands out a body that has only begun to arrive. */
+async function readBody(response: Response): Promise<Outcome<ReadableStream<Uint8Array>>> {
+  if (!response.ok || response.body === null) return readAnswer(response, await response.text());
+  return { kind: "answer", value: response.body };
 }
 
 /** Reads a refusal, which is JSON also where the answer would be something else. */

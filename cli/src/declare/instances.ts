@@ -9,9 +9,13 @@ export function declareInstanceCommands(program: Command): void {
   instanceCommand(program, "show", "show one instance").action(async (id, options) =>
     (await import("../commands/instance/show.ts")).showInstance(id, options),
   );
-  instanceCommand(program, "events", "list the events of an instance with their causes")
-    .option("--limit <count>", "number of newest events", parseCount, 50)
-    .action(async (id, options) => (await import("../commands/instance/events.ts")).listEvents(id, options));
+  serverCommand(program, "events", "list the events of an instance with their causes, or follow the whole account")
+    .argument("[id]", "id of the instance", parseId)
+    .option("--limit <count>", "number of newest events of the instance", parseCount, 50)
+    .option("--follow", "show what changes in the account as it happens")
+    .option("--kinds <kinds>", "kinds to follow, separated by commas, such as instance,balance")
+    .option("--after <id>", "begin behind this change, which --json shows as last_event_id")
+    .action(async (id, options) => (await import("../commands/instance/events.ts")).showEvents(id, options));
   instanceCommand(program, "measurements", "draw what an instance used")
     .option("--hours <count>", "how many hours back", parseCount, 1)
     .action(async (id, options) =>

@@ -1,7 +1,7 @@
 import type { InstanceId } from "../base/ids.ts";
 import { createEncryption, type Encryption } from "../base/encryption.ts";
 import type { ChannelHandler } from "../db/listener.ts";
-import { createIdentities, createIpHistory } from "../domains/people/accounts/for-assembly.ts";
+import { createIdentities, createIpHistory, listIdentitiesOfKeys } from "../domains/people/accounts/for-assembly.ts";
 import { JobRunner } from "../domains/people/schedules/index.ts";
 import { LiveHub } from "../domains/live/index.ts";
 import { UNNAMED_SELLER } from "../domains/money/invoices/index.ts";
@@ -67,7 +67,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     authenticateCookie: (value, pause) => identities.authenticateCookie(value, pause),
     onAuthenticated: (identity, ipAddress) => ipHistory.record(identity, ipAddress),
   });
-  const hub = createHub(dependencies, { identities, offers });
+  const hub = createHub(dependencies, offers);
   const proxy = createProxy(dependencies, gateway);
   const search = (query: Readonly<Record<string, unknown>>) =>
     searchOffers(offers.index, query, { now: clock.now(), rentedMachines: new Set() });
@@ -120,14 +120,10 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
 }
 
 /** The hub of event streams, which hears of offers by itself. */
-function createHub(
-  { database, clock, log, random }: AppDependencies,
-  { identities, offers }: { readonly identities: ReturnType<typeof createIdentities>; readonly offers: OfferTable },
-): LiveHub {
+function createHub({ database, clock, log, random }: AppDependencies, offers: OfferTable): LiveHub {
   const hub = new LiveHub({
     ...{ database, clock, log, random, balancesOf },
-    authenticate: ({ secret, isByCookie }) =>
-      isByCookie ? identities.authenticateCookie(secret) : identities.authenticate(secret),
+    identitiesOf: listIdentitiesOfKeys,
     offersOf: (machineId) => offers.index.offerIdsOf(machineId),
   });
   offers.follow((machineIds) => hub.noteOffers(machineIds));

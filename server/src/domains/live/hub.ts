@@ -1,7 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Identity } from "../../base/identity.ts";
-import type { MachineId, OfferId, UserId } from "../../base/ids.ts";
+import type { ApiKeyId, MachineId, OfferId, UserId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Database } from "../../db/connect.ts";
 import type { Reader } from "../../db/transaction.ts";
@@ -34,11 +34,12 @@ export type HubPorts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly random: (byteCount: number) => Buffer;
-  /**
-   * The identity behind a key or a cookie; undefined when it is wrong or deleted. Throws `auth_error` for a session that is
-   * over.
-   */
-  readonly authenticate: (follower: Pick<Follower, "secret" | "isByCookie">) => Promise<Identity | undefined>;
+  /** The identities that keys have now; those of keys that are gone, and of sessions that are over, are left out. */
+  readonly identitiesOf: (
+    db: Reader,
+    keyIds: readonly ApiKeyId[],
+    now: Date,
+  ) => Promise<ReadonlyMap<ApiKeyId, Identity>>;
   readonly balancesOf: (db: Reader, userIds: readonly UserId[]) => Promise<ReadonlyMap<UserId, BookedBalance>>;
   readonly offersOf: (machineId: MachineId) => readonly OfferId[];
 };
@@ -207,22 +208,23 @@ export class LiveHub {
   }
 
   #checkSoon(): void {
-    this.#checking ??= this.#checkCallers().finally(() => {
-      this.#checking = undefined;
-    });
+    this.#checking ??= this.#checkCallers()
+      .catch((error: unknown) => this.#ports.log.warn({ err: error }, "keys of followers could not be checked"))
+      .finally(() => {
+        this.#checking = undefined;
+      });
   }
 
   /** Ends streams whose key is gone or has other rights now; their clients come again with what they have then. */
   async #checkCallers(): Promise<void> {
-    for (const stream of this.#all()) {
-      const { follower } = stream;
-      try {
-        const now = await this.#ports.authenticate(follower);
-        if (now === undefined || !hasSameRights(follower.identity, now)) stream.end(retryFrame(RETRY_MS_MIN));
-      } catch (error) {
-        // A database that does not answer says nothing about the key.
-        if (error instanceof AppError) stream.end(retryFrame(RETRY_MS_MIN));
-      }
+    const { database, clock, identitiesOf } = this.#ports;
+    const streams = this.#all();
+    const keyIds = new Set(streams.map(({ follower }) => follower.identity.apiKeyId));
+    const identities = await identitiesOf(database.kysely, [...keyIds], clock.now());
+    for (const stream of streams) {
+      const { identity } = stream.follower;
+      const now = identities.get(identity.apiKeyId);
+      if (now === undefined || !hasSameRights(identity, now)) stream.end(retryFrame(RETRY_MS_MIN));
     }
   }
 

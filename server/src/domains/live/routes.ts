@@ -5,7 +5,6 @@ import { forbidden, invalid } from "../../base/errors.ts";
 import type { Identity } from "../../base/identity.ts";
 import { networkOf, plainAddress } from "../../base/public-address.ts";
 import { identityOf, type HttpScope } from "../../http/server.ts";
-import { presentedCookie } from "../../http/callers/session-cookie.ts";
 import { presentedSecret } from "../../http/presented-secret.ts";
 import type { LiveHub } from "./hub.ts";
 import { KINDS, mayFollow, parseKinds, type Kind } from "./rules/kinds.ts";
@@ -42,24 +41,24 @@ export function liveRoutes({ app }: HttpScope, { hub }: { readonly hub: LiveHub 
       const kinds = wantedKinds(identity, request.query.kinds);
       const after = placeOf(request, request.query.last_event_id);
       const { follow: follows = true } = request.query;
-      const { secret, isByCookie } = credentialOf(request);
       // A request that the server sends to itself has no key of its own, and waits for the end of the answer.
-      if (secret === "" && follows)
+      if (follows && presentedSecret(request) === "") {
         throw invalid("follow", "A scheduled job must set follow to false: events never end.");
+      }
       const address = plainAddress(request.ip);
       const network = LOOPBACK.has(address) ? undefined : networkOf(address);
-      const stream = await hub.open({ identity, secret, isByCookie, network }, { kinds, after, follows });
-      // Proxies that gather answers before they pass them on would keep events back.
-      return reply.type("text/event-stream").header("x-accel-buffering", "no").send(stream.output);
+      const stream = await hub.open({ identity, network }, { kinds, after, follows });
+      return (
+        reply
+          .type("text/event-stream")
+          // Proxies that gather answers before they pass them on would keep events back.
+          .header("x-accel-buffering", "no")
+          // Kept alive behind a stream that the closing server has ended, the connection would hold up its end.
+          .header("connection", "close")
+          .send(stream.output)
+      );
     },
   );
-}
-
-/** The key of the request, or else the session cookie by which a browser was recognised. */
-function credentialOf(request: FastifyRequest): { readonly secret: string; readonly isByCookie: boolean } {
-  const cookie = presentedCookie(request);
-  if (request.isByCookie && cookie.kind === "one") return { secret: cookie.value, isByCookie: true };
-  return { secret: presentedSecret(request) ?? "", isByCookie: false };
 }
 
 /** The kinds that the caller asks for, or all that its key may see; throws when it may not see what it asks for. */
@@ -73,7 +72,6 @@ function wantedKinds(identity: Identity, text: string | undefined): ReadonlySet<
   if (text !== undefined && refused.length > 0) {
     throw forbidden(`This key may not see events of the kind ${refused.join(", ")}.`);
   }
-  if (allowed.length === 0) throw forbidden("This key may not see events of any kind.");
   return new Set(allowed);
 }
 

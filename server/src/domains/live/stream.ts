@@ -8,9 +8,6 @@ const UNREAD_BYTES_MAX = 262_144;
 /** The opener of a stream, who is looked up again and again while it lasts. */
 export type Follower = {
   readonly identity: Identity;
-  /** The key of the follower, or the value of the session cookie of a browser. */
-  readonly secret: string;
-  readonly isByCookie: boolean;
   /** The network of the caller; undefined for callers on this machine, whose streams are not counted by address. */
   readonly network: string | undefined;
 };

@@ -24,6 +24,24 @@ export async function findIdentityOfKey(db: Reader, id: ApiKeyId, now: Date): Pr
   return row && identityOf(row);
 }
 
+/** The identities that these keys have now; those without one, as above, are left out. */
+export async function listIdentitiesOfKeys(
+  db: Reader,
+  ids: readonly ApiKeyId[],
+  now: Date,
+): Promise<ReadonlyMap<ApiKeyId, Identity>> {
+  const rows = await liveKeys(db)
+    .where("api_keys.id", "=", sql<ApiKeyId>`any (${ids}::integer[])`)
+    .where((eb) => eb.or([eb("api_keys.expires_at", "is", null), eb("api_keys.expires_at", ">", now)]))
+    .execute();
+  return new Map(
+    rows.flatMap((row) => {
+      const identity = identityOf(row);
+      return identity === undefined ? [] : [[row.id, identity] as const];
+    }),
+  );
+}
+
 function liveKeys(db: Reader) {
   return db
     .selectFrom("api_keys")
