@@ -31,16 +31,16 @@ export function presentedCookie({ headers }: Pick<FastifyRequest, "headers">): P
 }
 
 /** A session as its cookie needs it. */
-export type CookieSession = { readonly secret: string; readonly expiresAt: Date };
+export type CookieSession = { readonly secret: string; readonly expiresAtMs: number };
 
 /** Gives the browser the session's cookie, in place of any that it had. */
 export function setSessionCookie(
   reply: FastifyReply,
   request: FastifyRequest,
-  { secret, expiresAt }: CookieSession,
+  { secret, expiresAtMs }: CookieSession,
   now: Date,
 ): void {
-  const seconds = Math.max(0, Math.floor((expiresAt.getTime() - now.getTime()) / 1000));
+  const seconds = Math.max(0, Math.floor((expiresAtMs - now.getTime()) / 1000));
   putCookie(reply, request, { value: secret, seconds });
 }
 

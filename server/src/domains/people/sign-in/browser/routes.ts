@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { epochSeconds } from "../../../../base/clock.ts";
 import { presentedCookie, clearSessionCookie, setSessionCookie } from "../../../../http/callers/session-cookie.ts";
 import { refuseCrossSite, refuseOtherSite } from "../../../../http/callers/same-origin.ts";
 import type { HttpScope } from "../../../../http/server.ts";
@@ -140,7 +139,7 @@ export async function answerOpened(
 ) {
   const record = await recordOfBrowser({ database }, opened, means);
   setSessionCookie(reply, request, opened, clock.now());
-  return { ...record, session_expires_at: epochSeconds(opened.expiresAt) };
+  return { ...record, session_expires_at: opened.expiresAtMs / 1000 };
 }
 
 function signOutRoute({ app, mutate }: HttpScope, means: SignInMeans): void {

@@ -1,7 +1,6 @@
 import { AppError } from "../../../../base/errors.ts";
 import type { Identity } from "../../../../base/identity.ts";
 import type { HttpScope } from "../../../../http/server.ts";
-import { epochSeconds } from "../../../../base/clock.ts";
 import { inSnapshot } from "../../../../db/transaction.ts";
 import { readOwnRecord } from "../../accounts/for-sign-in.ts";
 import type { SignInMeans } from "../means.ts";
@@ -14,7 +13,7 @@ type Scope = Pick<HttpScope, "database">;
 export async function recordOf(scope: Scope, opened: Opened, means: Means) {
   const identity = await means.identities.authenticate(opened.secret);
   const record = await readRecord(scope, opened, identity, means);
-  return { ...record, session_key: opened.secret, session_expires_at: epochSeconds(opened.expiresAt) };
+  return { ...record, session_key: opened.secret, session_expires_at: opened.expiresAtMs / 1000 };
 }
 
 /** The record of the account that a new session of a browser acts as. */

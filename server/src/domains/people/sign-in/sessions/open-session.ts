@@ -24,7 +24,8 @@ export type Opened = {
   readonly userId: UserId;
   readonly keyId: ApiKeyId;
   readonly secret: string;
-  readonly expiresAt: Date;
+  /** The end of the session, as a number: what a repeated request gets was stored as JSON. */
+  readonly expiresAtMs: number;
 };
 
 export type PersonSession = {
@@ -58,7 +59,7 @@ export async function openPersonSession(
   });
   const actor = { ...holder, apiKeyId: keyId };
   await recordAudit(tx, actor, { ipAddress, action: "api.session.create", args: { id: keyId, tfa: hasTfa } });
-  return { userId: holder.userId, keyId, secret: key.secret, expiresAt };
+  return { userId: holder.userId, keyId, secret: key.secret, expiresAtMs: expiresAt.getTime() };
 }
 
 /** Opens a session with a second factor for the holder of a key. It may do what that key may, and ends with it. */
@@ -82,7 +83,7 @@ export async function openKeySession(
     openedByKeyId: identity.apiKeyId,
   });
   await recordAudit(tx, identity, { ipAddress, action: "api.session.create", args: { id: keyId, tfa: true } });
-  return { userId: identity.userId, keyId, secret: key.secret, expiresAt };
+  return { userId: identity.userId, keyId, secret: key.secret, expiresAtMs: expiresAt.getTime() };
 }
 
 /** Opens a session of a browser for the holder of a key. It may do what that key may, and ends with it. */
@@ -109,7 +110,7 @@ export async function openBrowserSessionByKey(
   });
   const args = { id: keyId, tfa: identity.session?.kind === "tfa" };
   await recordAudit(tx, identity, { ipAddress, action: "api.session.create", args });
-  return { userId: identity.userId, keyId, secret: key.secret, expiresAt };
+  return { userId: identity.userId, keyId, secret: key.secret, expiresAtMs: expiresAt.getTime() };
 }
 
 /** The end of a session that a key opens, which is no later than that of the key. */
