@@ -1,7 +1,7 @@
 // Builds the console into console/dist: `node console/build.ts`. With --if-changed it does nothing when the sources are
 // those of the last build. The build is complete at every moment: new files come first, then the page that names them.
 import { createHash } from "node:crypto";
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
@@ -61,6 +61,21 @@ function firstLoadBytes(folder: string, page: string): number {
     .reduce((sum, bytes) => sum + bytes, 0);
 }
 
+/** Throws when a source uses a component of Mantine whose styles mantine.css does not have. */
+function requireStyles(): void {
+  const sheet = readFileSync(path.join(CONSOLE, "src/mantine.css"), "utf8");
+  for (const file of globSync("src/**/*.tsx", { cwd: CONSOLE })) {
+    const imports = readFileSync(path.join(CONSOLE, file), "utf8").matchAll(
+      /import \{([^}]*)\} from "@mantine\/core"/g,
+    );
+    for (const [name] of [...imports].flatMap(([, names = ""]) => [...names.matchAll(/\b[A-Z]\w*/g)])) {
+      const style = `@mantine/core/styles/${name}.layer.css`;
+      if (!existsSync(path.join(ROOT, "node_modules", style)) || sheet.includes(style)) continue;
+      throw new Error(`${file} uses ${name}: import "${style}" in src/mantine.css`);
+    }
+  }
+}
+
 async function buildInto(outDir: string): Promise<void> {
   await build({
     configFile: false,
@@ -101,6 +116,7 @@ async function publish(folder: string, sources: string): Promise<BuildRecord> {
 async function main(isOnlyIfChanged: boolean): Promise<void> {
   const sources = hashSources();
   if (isOnlyIfChanged && (await readRecord())?.sources === sources) return;
+  requireStyles();
   process.stdout.write("Building the console…\n");
   const folder = await mkdtemp(path.join(CONSOLE, ".build-"));
   try {
