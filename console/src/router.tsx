@@ -26,7 +26,7 @@ const outer = createRoute({
 const signIn = createRoute({
   getParentRoute: () => outer,
   path: "sign-in",
-  validateSearch: searchOf({ next: text }),
+  validateSearch: searchOf({ next: text, error: text }),
   component: lazy(() => import("./pages/sign-in/SignIn.tsx"), "SignIn"),
 });
 
@@ -49,16 +49,9 @@ const signUp = createRoute({
   path: "sign-up",
   component: lazy(() => import("./pages/sign-in/SignUp.tsx"), "SignUp"),
 });
-const invitation = createRoute({
-  getParentRoute: () => outer,
-  path: "invitation",
-  validateSearch: searchOf({ token: text }),
-  component: lazy(() => import("./pages/sign-in/Invitation.tsx"), "Invitation"),
-});
 const reset = createRoute({
   getParentRoute: () => outer,
-  path: "reset",
-  validateSearch: searchOf({ token: text }),
+  path: "reset-password",
   component: lazy(() => import("./pages/sign-in/Reset.tsx"), "Reset"),
 });
 
@@ -255,9 +248,20 @@ const notifications = createRoute({
   path: "account/notifications",
   component: lazy(() => import("./pages/account/Notifications.tsx"), "Notifications"),
 });
+const preferences = createRoute({
+  getParentRoute: () => frame,
+  path: "account/notifications/preferences",
+  component: lazy(() => import("./pages/account/Preferences.tsx"), "Preferences"),
+});
+const webhooks = createRoute({
+  getParentRoute: () => frame,
+  path: "account/notifications/webhooks",
+  component: lazy(() => import("./pages/account/Webhooks.tsx"), "Webhooks"),
+});
 const auditLog = createRoute({
   getParentRoute: () => frame,
   path: "account/audit-log",
+  validateSearch: searchOf({ action: text, address: text, person: whole, after: text }),
   component: lazy(() => import("./pages/account/AuditLog.tsx"), "AuditLog"),
 });
 const schedules = createRoute({
@@ -321,7 +325,7 @@ const helpPage = createRoute({
 });
 
 const tree = root.addChildren([
-  outer.addChildren([signIn, signUp, invitation, reset]),
+  outer.addChildren([signIn, signUp, reset]),
   frame.addChildren([
     home,
     market,
@@ -360,6 +364,8 @@ const tree = root.addChildren([
     security,
     sessions,
     notifications,
+    preferences,
+    webhooks,
     auditLog,
     schedules,
     operate,

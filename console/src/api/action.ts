@@ -23,7 +23,7 @@ export function useAction<I, A>(operation: Operation<I, A>, { changes, onDone }:
     async mutationFn(input: I) {
       const text = JSON.stringify(input);
       const last = unanswered.current;
-      const key = last?.input === text ? last.key : crypto.randomUUID();
+      const key = last?.input === text ? last.key : newKey();
       unanswered.current = { input: text, key };
       try {
         const answer = await operation(client, input, { idempotencyKey: key });
@@ -39,4 +39,9 @@ export function useAction<I, A>(operation: Operation<I, A>, { changes, onDone }:
       await Promise.all(changes.map((noun) => queries.invalidateQueries({ queryKey: [noun] })));
     },
   });
+}
+
+/** A random key. `crypto.randomUUID` is missing where the console is served without TLS. */
+function newKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

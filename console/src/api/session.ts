@@ -21,17 +21,25 @@ export type FactorStep = {
   readonly isBusy: boolean;
 };
 
-/** Starts a session of this browser: the server answers with a cookie that scripts cannot read. */
-export function useSignIn(onDone: () => void) {
+type SignInAnswer = Pick<BrowserSignIn, "msg" | "secret" | "methods" | "backup_codes_remaining">;
+
+/**
+ * Starts a session of this browser: the server answers with a cookie that scripts cannot read. `secret` is that of a sign-in
+ * which began elsewhere and waits for its second factor.
+ */
+export function useSignIn(onDone: () => void, secretSoFar?: string) {
   const queries = useQueryClient();
-  const [waiting, setWaiting] = useState<BrowserSignIn>();
+  const [waiting, setWaiting] = useState<SignInAnswer | undefined>(
+    secretSoFar === undefined ? undefined : { secret: secretSoFar, backup_codes_remaining: 1 },
+  );
   const done = () => {
     queries.clear();
     onDone();
   };
+  const take = (answer: SignInAnswer) => (answer.msg === "2fa_required" ? setWaiting(answer) : done());
   const begin = useMutation({
     mutationFn: (body: BrowserSignInRequest) => browserSignIn(client, { body }),
-    onSuccess: (answer) => (answer.msg === "2fa_required" ? setWaiting(answer) : done()),
+    onSuccess: take,
   });
   const confirm = useMutation({
     mutationFn: (body: BrowserConfirmRequest) => browserConfirm(client, { body }),
@@ -53,7 +61,7 @@ export function useSignIn(onDone: () => void) {
     confirm.reset();
     setWaiting(undefined);
   };
-  return { begin: begin.mutate, error: begin.error, isBusy: begin.isPending, factor, startAgain };
+  return { begin: begin.mutate, take, error: begin.error, isBusy: begin.isPending, factor, startAgain };
 }
 
 /** Ends the session of this browser and forgets what it has shown. */

@@ -35,7 +35,7 @@ export function SecondFactor({ secret, methods, hasBackupCodes, confirm, error, 
   };
   return (
     <form onSubmit={submit}>
-      <PageHead title="Second factor" note="The password was right. A code proves that it is you." />
+      <PageHead title="Second factor" note="This account asks for a code as well." />
       <Select
         label="Method"
         data={choices.map(({ value, label }) => ({ value, label }))}
@@ -80,7 +80,9 @@ function choicesOf(methods: readonly TfaMethod[], hasBackupCodes: boolean): read
     };
   });
   const backup: readonly Choice[] = hasBackupCodes ? [{ value: "backup", label: "Backup code", kind: "backup" }] : [];
-  return [...own, { value: "email", label: "E-mail", kind: "email" }, ...backup];
+  // After single sign-on the methods are not known here: the server finds the app to which a code belongs.
+  const app: readonly Choice[] = own.length === 0 ? [{ value: "totp", label: "Authenticator app", kind: "totp" }] : own;
+  return [...app, { value: "email", label: "E-mail", kind: "email" }, ...backup];
 }
 
 function valueOf({ method, id }: TfaMethod): string {

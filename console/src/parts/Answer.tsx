@@ -1,10 +1,9 @@
-import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Waiting } from "../ui/Waiting.tsx";
 import { Failure } from "./Failure.tsx";
 
 type Props<T> = {
-  readonly query: Pick<UseQueryResult<T>, "data" | "error" | "refetch">;
+  readonly query: { readonly data: T | undefined; readonly error: Error | null; readonly refetch: () => unknown };
   /** Rows of the skeleton: the height that the answer will have. */
   readonly rows?: number;
   readonly children: (data: T) => ReactNode;

@@ -3,19 +3,22 @@ import { CopyButton } from "../ui/CopyButton.tsx";
 import classes from "./as-command.module.css";
 
 type Props = {
-  /** Arguments of `./berth`, such as `["stop", "7"]`. */
-  readonly command: readonly string[];
+  /** Arguments of `./berth`, such as `["stop", "7"]`; undefined where no command does it. */
+  readonly command?: readonly string[];
   /** The request of the same action. */
   readonly request: { readonly method: string; readonly path: string; readonly body?: unknown };
 };
 
 /** Two links that show an action as a command and as a request, each to be copied. */
 export function AsCommand({ command, request }: Props) {
-  const line = ["./berth", ...command.map(quote)].join(" ");
   return (
     <span className={classes["links"]}>
-      <Shown name="as command" text={line} />
-      <span aria-hidden="true">·</span>
+      {command !== undefined && (
+        <>
+          <Shown name="as command" text={["./berth", ...command.map(quote)].join(" ")} />
+          <span aria-hidden="true">·</span>
+        </>
+      )}
       <Shown name="as curl" text={curlOf(request)} />
     </span>
   );

@@ -1,102 +1,82 @@
-import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { browserSettings } from "../../../../sdk/src/index.ts";
+import { useEffect, useRef, useState } from "react";
+import { browserSettings, ssoProblems } from "../../../../sdk/src/index.ts";
 import { askPlain } from "../../api/query.ts";
 import { useSignIn } from "../../api/session.ts";
 import { SecondFactor } from "../../forms/second-factor.tsx";
+import { KeyForm, PasswordForm } from "../../forms/sign-in-password.tsx";
+import classes from "../../forms/sign-in.module.css";
 import { Failure } from "../../parts/Failure.tsx";
+import { ErrorNote } from "../../ui/ErrorNote.tsx";
 import { PageHead } from "../../ui/PageHead.tsx";
-import classes from "./sign-in.module.css";
+import { Waiting } from "../../ui/Waiting.tsx";
+import { useFragment } from "./fragment.ts";
+import { OtherWays } from "./OtherWays.tsx";
 
 const route = getRouteApi("/outer/sign-in");
 
-/** Signs in with a name and a password, or with an API key, and with a second factor where the account has one. */
+/** Signs in: by a link at once, or with a password, an API key, a passkey or single sign-on, and a second factor. */
 export function SignIn() {
-  const { next } = route.useSearch();
+  const { next, error: ssoError } = route.useSearch();
   const navigate = useNavigate();
   const [isByKey, setByKey] = useState(false);
+  const token = useFragment("token");
+  const secretSoFar = useFragment("second_factor");
   const settings = useQuery(askPlain("account.settings", browserSettings)).data;
-  const signIn = useSignIn(() => void navigate({ to: isOwnPath(next) ? next : "/", replace: true }));
+  const signIn = useSignIn(() => void navigate({ to: isOwnPath(next) ? next : "/", replace: true }), secretSoFar);
+  useLink(token, signIn.begin);
   if (signIn.factor !== undefined) return <SecondFactor {...signIn.factor} onBack={signIn.startAgain} />;
+  if (token !== undefined && signIn.error === null) {
+    return (
+      <>
+        <PageHead title="Sign in" note="The link signs you in." />
+        <Waiting rows={2} what="Signing in" />
+      </>
+    );
+  }
+  const Form = isByKey ? KeyForm : PasswordForm;
   return (
     <>
       <PageHead title="Sign in" />
-      {isByKey ? (
-        <KeyForm onSubmit={signIn.begin} isBusy={signIn.isBusy} />
-      ) : (
-        <PasswordForm onSubmit={signIn.begin} isBusy={signIn.isBusy} />
-      )}
+      {ssoError !== undefined && <SsoProblem code={ssoError} />}
+      <Form onSubmit={signIn.begin} isBusy={signIn.isBusy} />
       {signIn.error !== null && <Failure error={signIn.error} />}
       <div className={classes["others"]}>
         <button type="button" className={classes["link"]} onClick={() => setByKey(!isByKey)}>
           {isByKey ? "Sign in with a password" : "Sign in with an API key"}
         </button>
-        {settings?.has_mail === true && <Link to="/reset">Forgot the password?</Link>}
+        {settings?.has_mail === true && <Link to="/reset-password">Forgot the password?</Link>}
         {settings?.sign_up === "open" && <Link to="/sign-up">Create an account</Link>}
       </div>
+      <OtherWays providers={settings?.sso ?? []} onAnswer={signIn.take} />
     </>
+  );
+}
+
+/** Uses the token of a link, once. */
+function useLink(token: string | undefined, begin: (input: { readonly token: string }) => void): void {
+  const isUsed = useRef(false);
+  useEffect(() => {
+    if (token === undefined || isUsed.current) return;
+    isUsed.current = true;
+    begin({ token });
+  }, [token, begin]);
+}
+
+/** The sentence of the server about a sign-in that failed at the issuer; the address has its code only. */
+function SsoProblem({ code }: { readonly code: string }) {
+  const problems = useQuery(askPlain("account.sso", ssoProblems)).data?.problems;
+  if (problems === undefined) return null;
+  const known = problems.find((problem) => problem.code === code)?.msg;
+  return (
+    <div className={classes["form"]}>
+      <ErrorNote problem={{ what: known ?? "Single sign-on did not work. Try again." }} />
+    </div>
   );
 }
 
 /** True for a path of this server: an address in the link to this page could lead to another site. */
 function isOwnPath(path: string | undefined): path is string {
   return path !== undefined && /^\/(?![/\\])/.test(path);
-}
-
-type FormProps = { readonly onSubmit: (input: SignInInput) => void; readonly isBusy: boolean };
-type SignInInput = Parameters<ReturnType<typeof useSignIn>["begin"]>[0];
-
-function PasswordForm({ onSubmit, isBusy }: FormProps) {
-  const [username, setUsername] = useState("");
-  const [password, setPassword] = useState("");
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit({ username: username.trim(), password });
-  };
-  return (
-    <form onSubmit={submit} className={classes["form"]}>
-      <TextInput
-        label="Name or e-mail address"
-        autoComplete="username"
-        value={username}
-        onChange={(event) => setUsername(event.currentTarget.value)}
-        required
-      />
-      <PasswordInput
-        label="Password"
-        autoComplete="current-password"
-        value={password}
-        onChange={(event) => setPassword(event.currentTarget.value)}
-        required
-      />
-      <Button type="submit" fullWidth size="sm" loading={isBusy}>
-        Sign in
-      </Button>
-    </form>
-  );
-}
-
-function KeyForm({ onSubmit, isBusy }: FormProps) {
-  const [key, setKey] = useState("");
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit({ api_key: key.trim() });
-  };
-  return (
-    <form onSubmit={submit} className={classes["form"]}>
-      <PasswordInput
-        label="API key"
-        description="The key that the command line uses. It is exchanged for a session and not kept."
-        autoComplete="off"
-        value={key}
-        onChange={(event) => setKey(event.currentTarget.value)}
-        required
-      />
-      <Button type="submit" fullWidth size="sm" loading={isBusy}>
-        Sign in
-      </Button>
-    </form>
-  );
 }
