@@ -36,7 +36,7 @@ export class ContainerWatch {
   #epoch = 0;
   #nextListMs = 0;
   #isListing = false;
-  #isSampling = false;
+  #sampling: Promise<unknown> | undefined;
   #isClosed = false;
   #unsubscribe: (() => void) | undefined;
 
@@ -115,13 +115,13 @@ export class ContainerWatch {
     this.#deps.book.drop(id);
   }
 
-  /** Reads the traffic of all running containers, for the next report. */
+  /** Reads the traffic of all running containers; a call during a reading waits for that one. */
   async sampleAll(): Promise<void> {
     const { book } = this.#deps;
-    if (this.#isSampling || book.all.length === 0) return;
-    this.#isSampling = true;
-    await Promise.all(book.all.map((own) => this.sample(own)));
-    this.#isSampling = false;
+    this.#sampling ??= Promise.all(book.all.map((own) => this.sample(own))).finally(() => {
+      this.#sampling = undefined;
+    });
+    await this.#sampling;
   }
 
   async sample(own: OwnContainer): Promise<void> {
