@@ -2790,6 +2790,18 @@ create table servers (
   constraint servers_data_dir_key_key UNIQUE (data_dir_key)
 );
 
+create table shipped_templates (
+  key text not null,
+  template_id integer not null,
+  hash_id text not null,
+  revision integer not null,
+  constraint shipped_templates_pkey PRIMARY KEY (key),
+  constraint shipped_templates_template_id_key UNIQUE (template_id),
+  constraint shipped_templates_hash_id_check CHECK ((hash_id ~ '^[0-9a-f]{32}$'::text)),
+  constraint shipped_templates_key_check CHECK (((length(key) >= 1) AND (length(key) <= 64))),
+  constraint shipped_templates_revision_check CHECK ((revision > 0))
+);
+
 create table sign_in_attempts (
   bucket_sha256 bytea not null,
   attempt_count integer not null,
@@ -3387,6 +3399,7 @@ alter table saved_searches add constraint saved_searches_user_id_fkey FOREIGN KE
 alter table scheduled_jobs add constraint scheduled_jobs_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id);
 alter table scheduled_jobs add constraint scheduled_jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table scheduled_runs add constraint scheduled_runs_job_id_fkey FOREIGN KEY (job_id) REFERENCES scheduled_jobs(id) ON DELETE CASCADE;
+alter table shipped_templates add constraint shipped_templates_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
 alter table sign_in_tokens add constraint sign_in_tokens_created_by_id_fkey FOREIGN KEY (created_by_id) REFERENCES users(id);
 alter table sign_in_tokens add constraint sign_in_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table ssh_keys add constraint ssh_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);

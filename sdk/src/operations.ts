@@ -4993,6 +4993,7 @@ export type Template = {
   readonly recommended_disk_space?: number;
   readonly private?: boolean;
   readonly recommended?: boolean;
+  readonly shipped?: boolean;
   readonly volume_info?: unknown;
   readonly traffic_limit?: number | string | null;
   readonly creator_id?: number;

@@ -3,6 +3,7 @@ import { realpath, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import path from "node:path";
 import type { Clock } from "../base/clock.ts";
+import { createEncryption } from "../base/encryption.ts";
 import type { Log } from "../base/log.ts";
 import type { UserId } from "../base/ids.ts";
 import { nanos, NANOS_PER_DOLLAR } from "../base/money.ts";
@@ -18,6 +19,7 @@ import {
   setPriceCeilings,
   setTrafficRules,
 } from "../domains/supply/hosts/for-assembly.ts";
+import { shipTemplates } from "../domains/rental/templates/index.ts";
 import { prepareProxyPorts } from "../domains/rental/instances/for-assembly.ts";
 import { creditOf, ISSUANCE, postTransfer } from "../domains/money/ledger/index.ts";
 import { setMarketRules } from "../domains/supply/market/for-assembly.ts";
@@ -135,6 +137,7 @@ async function enter(tx: Tx, config: Config, { description, secret, hasKeyFile, 
     cause: { actor: "first start" },
     description: "Credit of the first start",
   });
+  await shipTemplates(tx, admin.userId, { encryption: createEncryption(secret, randomBytes) });
   const name = config.simulatedHosts === undefined ? "this machine" : "simulated hosts";
   const own = { userId: admin.userId, name, isTrusted: true, dataDirKey, isDataDirOld: isOld };
   const token = await issueAgentToken(tx, own);

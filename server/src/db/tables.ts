@@ -1521,6 +1521,13 @@ export type ServersTable = {
   agent_addresses: Generated<string[]>;
 };
 
+export type ShippedTemplatesTable = {
+  key: string;
+  template_id: TemplateId;
+  hash_id: string;
+  revision: number;
+};
+
 export type SignInAttemptsTable = {
   bucket_sha256: Buffer;
   attempt_count: number;
@@ -1981,6 +1988,7 @@ export type Tables = {
   scheduled_runs: ScheduledRunsTable;
   schema_migrations: SchemaMigrationsTable;
   servers: ServersTable;
+  shipped_templates: ShippedTemplatesTable;
   sign_in_attempts: SignInAttemptsTable;
   sign_in_tokens: SignInTokensTable;
   ssh_keys: SshKeysTable;

@@ -10,6 +10,8 @@ export type Template = {
   readonly hash_id: string;
   readonly content: TemplateContent;
   readonly is_recommended: boolean;
+  /** True when it came with the server. */
+  readonly is_shipped: boolean;
   readonly count_created: number;
   readonly recent_create_at: Date | null;
   readonly created_at: Date;

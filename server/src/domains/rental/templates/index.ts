@@ -7,6 +7,7 @@ export { templateRoutes } from "./routes.ts";
 export type { Runtype } from "./rules/runtype.ts";
 export { decryptLaunch, decryptLaunchIfPossible, encryptLaunch, type EncryptedLaunch } from "./encrypted-launch.ts";
 export { recordTemplateUse } from "./library/store.ts";
+export { shipTemplates } from "./shipped/service.ts";
 export { resolveNamedTemplate, resolveTemplateByHash, resolveTemplateById } from "./service.ts";
 export { listTemplateNames } from "./store.ts";
 export { splitShellWords } from "./rules/shell-words.ts";

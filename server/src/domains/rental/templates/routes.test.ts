@@ -38,6 +38,7 @@ test("a template is created with the contract's defaults and found by its creato
     recommended_disk_space: 8,
     private: true,
     recommended: false,
+    shipped: false,
     volume_info: null,
     creator_id: user.id,
     count_created: 0,

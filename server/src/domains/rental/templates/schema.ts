@@ -105,6 +105,7 @@ export const TemplateRecord = model("Template", {
   recommended_disk_space: Type.Optional(Type.Number()),
   private: Type.Optional(Type.Boolean()),
   recommended: Type.Optional(Type.Boolean()),
+  shipped: Type.Optional(Type.Boolean()),
   volume_info: Type.Optional(Type.Unknown()),
   traffic_limit: Type.Optional(Type.Union([Type.Number(), Type.String(), Type.Null()])),
   creator_id: Type.Optional(Type.Integer()),

@@ -70,7 +70,7 @@ export async function findTemplatePage(db: Reader, viewerId: UserId, query: Page
   const after: Filter[] =
     place === undefined ? [] : [{ kind: "compare", column: "id", operator: "gt", value: place[0] }];
   const text = search === undefined || search.trim() === "" ? undefined : search.trim();
-  const wanted = { viewerId, filters: [...filters, ...after], text, order: [], limit, offset: 0 };
+  const wanted = { viewerId, filters: [...filters, ...after], text, order: [], isById: true, limit, offset: 0 };
   const { found, templates } = await searchTemplates(db, wanted, encryption);
   const last = templates.at(-1);
   return {

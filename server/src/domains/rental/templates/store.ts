@@ -8,6 +8,7 @@ import { isUniqueViolation } from "../../../db/sql-state.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { TEMPLATE_COLUMNS, isTemplateColumn, type Template, type TemplateColumn } from "./columns.ts";
 import type { TemplateContent } from "./rules/content.ts";
+import { isShippedSql } from "./shipped/store.ts";
 import { decryptContent, decryptContentIfPossible, encryptContent, type VersionPlace } from "./encrypted-content.ts";
 
 const COLUMNS = [
@@ -20,6 +21,8 @@ const COLUMNS = [
   "recent_create_at",
   "created_at",
 ] as const;
+/** True for templates that came with the server; for queries on `templates` under its own name. */
+const IS_SHIPPED = isShippedSql(sql.ref("templates.id"));
 
 function fromStored<R extends VersionPlace & { readonly content: unknown }>(row: R, encryption: Encryption) {
   return { ...row, content: decryptContentIfPossible(row.content, row, encryption) };
@@ -52,13 +55,18 @@ export type TemplateSearch = {
   /** A text that name, image or description must contain, in any case; undefined for all. */
   readonly text?: string | undefined;
   readonly order: readonly SortKey[];
+  /** True for pages that go on after an id: they are in id order. */
+  readonly isById?: boolean;
   readonly limit: number;
   readonly offset: number;
 };
 
 export type TemplatesFound = { readonly found: number; readonly templates: readonly Template[] };
 
-/** The viewer's own templates and all public ones, and how many there are beyond this page. Ties are in id order. */
+/**
+ * The viewer's own templates and all public ones, and how many there are beyond this page. Ties are in id order; without
+ * an order those that came with the server are first.
+ */
 export async function searchTemplates(
   db: Reader,
   search: TemplateSearch,
@@ -70,11 +78,11 @@ export async function searchTemplates(
   ];
   const rows = await db
     .selectFrom("templates")
-    .select([...COLUMNS, sql<number>`(count(*) over ())::integer`.as("found")])
+    .select([...COLUMNS, IS_SHIPPED.as("is_shipped"), sql<number>`(count(*) over ())::integer`.as("found")])
     .where("deleted_at", "is", null)
     .where((eb) => eb.or([eb("creator_id", "=", search.viewerId), eb("is_private", "=", false)]))
     .where(conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`${sql.join(conditions, sql` and `)}`)
-    .orderBy(sql.join([...search.order.map(({ column, direction }) => sortSql(columnOf(column), direction)), sql`id`]))
+    .orderBy(sql.join(orderOf(search)))
     .limit(search.limit)
     .offset(search.offset)
     .execute();
@@ -82,8 +90,13 @@ export async function searchTemplates(
   return { found: first?.found ?? 0, templates: rows.map((row) => fromStored(row, encryption)) };
 }
 
+function orderOf({ order, isById = false }: TemplateSearch): readonly RawBuilder<unknown>[] {
+  const keys = order.map(({ column, direction }) => sortSql(columnOf(column), direction));
+  return keys.length > 0 || isById ? [...keys, sql`id`] : [sql`is_shipped desc`, sql`id`];
+}
+
 /**
- * All visible templates in id order for several viewers at once: at most `limit` for each viewer, and the count of all.
+ * All visible templates, those that came with the server first and then in id order, for several viewers at once: at most `limit` for each viewer, and the count of all.
  */
 export async function listVisibleTemplates(
   db: Reader,
@@ -96,13 +109,13 @@ export async function listVisibleTemplates(
     select visible.*, viewer.position::integer as position
     from unnest(${viewerIds}::integer[]) with ordinality as viewer (id, position)
     cross join lateral (
-      select ${columns}, (count(*) over ())::integer as found
+      select ${columns}, ${IS_SHIPPED} as is_shipped, (count(*) over ())::integer as found
       from templates
       where deleted_at is null and (creator_id = viewer.id or not is_private)
-      order by id
+      order by is_shipped desc, id
       limit ${limit}
     ) as visible
-    order by viewer.position, visible.id
+    order by viewer.position, visible.is_shipped desc, visible.id
   `.execute(db);
   const byViewer = Map.groupBy(rows, (row) => row.position);
   return viewerIds.map((_, index) => {
@@ -132,7 +145,7 @@ export async function findOwnByCurrentHash(
 ): Promise<Template | undefined> {
   const row = await db
     .selectFrom("templates")
-    .select(COLUMNS)
+    .select([...COLUMNS, IS_SHIPPED.as("is_shipped")])
     .where("creator_id", "=", creatorId)
     .where("hash_id", "=", hashId)
     .where("deleted_at", "is", null)
@@ -156,7 +169,7 @@ export async function findOwnForUpdate(
 ): Promise<StoredTemplate | undefined> {
   const row = await tx.db
     .selectFrom("templates")
-    .select([...COLUMNS, "docker_login_pass"])
+    .select([...COLUMNS, "docker_login_pass", IS_SHIPPED.as("is_shipped")])
     .where("id", "=", id)
     .where("creator_id", "=", creatorId)
     .where("deleted_at", "is", null)
@@ -209,7 +222,7 @@ export async function insertTemplate(
       created_at: tx.now,
     })
     .onConflict((conflict) => conflict.columns(["creator_id", "hash_id"]).where("deleted_at", "is", null).doNothing())
-    .returning(COLUMNS)
+    .returning([...COLUMNS, IS_SHIPPED.as("is_shipped")])
     .executeTakeFirst();
   if (row === undefined) return undefined;
   await insertVersion(tx, row.id, { hashId, stored, encryptedPassword });
@@ -232,7 +245,7 @@ export async function updateTemplate(
       .updateTable("templates")
       .set({ hash_id: hashId, content: stored, docker_login_pass: encryptedPassword })
       .where("id", "=", id)
-      .returning(COLUMNS)
+      .returning([...COLUMNS, IS_SHIPPED.as("is_shipped")])
       .executeTakeFirstOrThrow();
     await insertVersion(tx, id, { hashId, stored, encryptedPassword });
     return fromStored(row, encryption);

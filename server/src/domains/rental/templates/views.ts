@@ -21,6 +21,7 @@ export function viewTemplate(template: Template, viewerId: UserId): TemplateView
     ...(template.creator_id === viewerId ? { docker_login_user: loginUser } : {}),
     default_tag: content.tag,
     recommended: template.is_recommended,
+    shipped: template.is_shipped,
     creator_id: template.creator_id,
     created_at: epochSeconds(template.created_at),
     count_created: template.count_created,

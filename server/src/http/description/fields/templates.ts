@@ -27,6 +27,7 @@ export const TEMPLATE_FIELDS: FieldWords = {
   recommended_disk_space: ["Disk of instances, in GB", 32],
   private: ["True when only its creator finds it", true],
   "Template.recommended": ["True when the operator recommends it", false],
+  "Template.shipped": ["True when it came with the server", false],
   "Template.traffic_limit": ["Dollars that all traffic of an instance may cost; null for the account's limit", null],
   "Template.volume_info": ["A hint for interfaces; it has no effect on instances", null],
   "Template.creator_id": ["Id of the account that created it", 7],

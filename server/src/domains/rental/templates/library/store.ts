@@ -3,12 +3,14 @@ import type { TemplateId, UserId } from "../../../../base/ids.ts";
 import type { Encryption } from "../../../../base/encryption.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 import type { Template } from "../columns.ts";
+import { isShippedSql } from "../shipped/store.ts";
 import { decryptContentIfPossible } from "../encrypted-content.ts";
 
 type Row = Omit<Template, "content"> & { readonly content: unknown };
 
+const IS_SHIPPED = isShippedSql(sql`template.id`);
 const COLUMNS = sql`template.id, template.creator_id, template.hash_id, template.content, template.is_recommended,
-  template.count_created, template.recent_create_at, template.created_at`;
+  template.count_created, template.recent_create_at, template.created_at, ${IS_SHIPPED} as is_shipped`;
 
 function fromStored<R extends Row>(row: R, encryption: Encryption): R & Template {
   return { ...row, content: decryptContentIfPossible(row.content, row, encryption) };
@@ -70,7 +72,7 @@ export async function findShared(
 ): Promise<Template | undefined> {
   const { rows } = await sql<Row>`
     select template.id, template.creator_id, version.hash_id, version.content, template.is_recommended,
-      template.count_created, template.recent_create_at, template.created_at
+      template.count_created, template.recent_create_at, template.created_at, ${IS_SHIPPED} as is_shipped
     from template_versions as version join templates as template on template.id = version.template_id
     where version.hash_id = ${hashId} and template.deleted_at is null
     order by (template.creator_id = ${viewerId}) desc, (template.hash_id = version.hash_id) desc, template.id
@@ -107,7 +109,7 @@ export async function listRecent(
     from user_templates as used join templates as template on template.id = used.template_id
     where used.user_id = ${userId} and used.last_used_at is not null and template.deleted_at is null
       and (template.creator_id = ${userId} or not template.is_private) and ${place}
-    order by 9 desc, template.id desc
+    order by used_at_seconds desc, template.id desc
     limit ${limit}
   `.execute(db);
   return rows.map((row) => fromStored(row, encryption));
