@@ -7,12 +7,12 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
-import { meQuery } from "./api/me.ts";
-import { isSignedOut, queryClient } from "./api/query-client.ts";
 import { Frame } from "./frame/Frame.tsx";
+import { requirePerson } from "./frame/require-person.ts";
 import { Broken } from "./pages/strays/Broken.tsx";
 import { Unknown } from "./pages/strays/Unknown.tsx";
 import { OFFER_TYPES } from "./pages/market/fields.ts";
+import { SHOWN } from "./pages/templates/shown.ts";
 import { oneOf, plainSearch, searchOf, text, whole } from "./search.ts";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: Unknown, errorComponent: Broken });
@@ -35,14 +35,7 @@ const frame = createRoute({
   getParentRoute: () => root,
   id: "frame",
   component: Frame,
-  async beforeLoad({ location }) {
-    try {
-      await queryClient.ensureQueryData(meQuery);
-    } catch (error) {
-      if (!isSignedOut(error)) throw error;
-      throw redirect({ to: "/sign-in", search: { next: location.href } });
-    }
-  },
+  beforeLoad: requirePerson,
 });
 const signUp = createRoute({
   getParentRoute: () => outer,
@@ -67,7 +60,7 @@ const home = createRoute({
 const market = createRoute({
   getParentRoute: () => frame,
   path: "market",
-  validateSearch: searchOf({ q: text, type: oneOf(...OFFER_TYPES), sort: text, offer: whole }),
+  validateSearch: searchOf({ q: text, type: oneOf(...OFFER_TYPES), sort: text, offer: whole, template: text }),
   component: lazy(() => import("./pages/market/Market.tsx"), "Market"),
 });
 const instances = createRoute({
@@ -83,16 +76,19 @@ const queue = createRoute({
 const templates = createRoute({
   getParentRoute: () => frame,
   path: "templates",
+  validateSearch: searchOf({ q: text, show: oneOf(...SHOWN), form: oneOf("new") }),
   component: lazy(() => import("./pages/templates/Templates.tsx"), "Templates"),
 });
 const template = createRoute({
   getParentRoute: () => frame,
   path: "templates/$id",
+  validateSearch: searchOf({ form: oneOf("edit", "copy") }),
   component: lazy(() => import("./pages/templates/Template.tsx"), "Template"),
 });
 const volumes = createRoute({
   getParentRoute: () => frame,
   path: "volumes",
+  validateSearch: searchOf({ clone: whole, space: oneOf("network") }),
   component: lazy(() => import("./pages/volumes/Volumes.tsx"), "Volumes"),
 });
 const instance = createRoute({

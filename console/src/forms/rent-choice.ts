@@ -20,10 +20,10 @@ export type RentChoice = {
   readonly bid: number | undefined;
 };
 
-export function firstChoice(offer: OfferRow, type: OfferType): RentChoice {
+export function firstChoice(offer: OfferRow, type: OfferType, template = ""): RentChoice {
   const most = Math.floor(offer.disk_space ?? DISK_GB_DEFAULT);
   return {
-    ...{ templateHash: "", image: "", label: "", env: "", onstart: "", trafficDollars: undefined },
+    ...{ templateHash: template, image: "", label: "", env: "", onstart: "", trafficDollars: undefined },
     diskGb: Math.max(1, Math.min(DISK_GB_DEFAULT, most)),
     connection: "ssh_direct",
     bid: type === "bid" ? offer.min_bid : undefined,

@@ -26,11 +26,16 @@ import { RentCost } from "./rent-cost.tsx";
 import { RentMore } from "./rent-more.tsx";
 import classes from "./rent.module.css";
 
-type Props = { readonly offer: OfferRow; readonly type: OfferType };
+type Props = {
+  readonly offer: OfferRow;
+  readonly type: OfferType;
+  /** Hash of the template to begin with. */
+  readonly template?: string | undefined;
+};
 
 /** The form that rents one offer, beside what it costs as the server says it. */
-export function RentInstance({ offer, type }: Props) {
-  const [choice, setChoice] = useState<RentChoice>(() => firstChoice(offer, type));
+export function RentInstance({ offer, type, template }: Props) {
+  const [choice, setChoice] = useState<RentChoice>(() => firstChoice(offer, type, template));
   const [isMore, setMore] = useState(false);
   const set = (changed: Partial<RentChoice>) => setChoice((before) => ({ ...before, ...changed }));
   const { forecast, rent, body, reason } = useRent(offer.id, choice);
@@ -99,6 +104,7 @@ type FieldsProps = {
 
 function MainFields({ offer, choice, set }: FieldsProps) {
   const templates = useQuery(ask("template.public", templateSearch, { query: { limit: 100 } })).data?.templates ?? [];
+  const isListed = choice.templateHash === "" || templates.some((one) => one.hash_id === choice.templateHash);
   const chooseTemplate = (hash: string) => {
     const gb = Math.ceil(templates.find((one) => one.hash_id === hash)?.recommended_disk_space ?? 0);
     set({ templateHash: hash, diskGb: Math.min(Math.max(choice.diskGb, gb), diskMax(offer)) });
@@ -111,6 +117,7 @@ function MainFields({ offer, choice, set }: FieldsProps) {
         data={[
           { value: "", label: "None: name an image" },
           ...templates.map(({ hash_id: value, name }) => ({ value, label: name })),
+          ...(isListed ? [] : [{ value: choice.templateHash, label: `Shared: ${choice.templateHash.slice(0, 8)}` }]),
         ]}
         onChange={(event) => chooseTemplate(event.currentTarget.value)}
       />

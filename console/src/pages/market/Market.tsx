@@ -24,7 +24,7 @@ const MORE = 4;
 const BY_SCORE: Sort = { key: "score", isDescending: true };
 
 export function Market() {
-  const { q: typed = "", type = "ondemand", sort: sortName, offer: openId } = route.useSearch();
+  const { q: typed = "", type = "ondemand", sort: sortName, offer: openId, template } = route.useSearch();
   const navigate = route.useNavigate();
   const sort = parseSort(sortName) ?? BY_SCORE;
   const q = useDeferredValue(typed);
@@ -77,6 +77,7 @@ export function Market() {
         id={openId}
         known={rows?.find(({ id }) => id === openId)}
         type={type}
+        template={template}
         onClose={() => open(undefined)}
       />
     </>

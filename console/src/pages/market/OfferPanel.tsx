@@ -19,11 +19,13 @@ type Props = {
   /** Its row, when the table has it. */
   readonly known: OfferRow | undefined;
   readonly type: OfferType;
+  /** Hash of the template to begin with. */
+  readonly template?: string | undefined;
   readonly onClose: () => void;
 };
 
 /** One offer beside the table: its machine, the prices of its kind, and the form that rents it. */
-export function OfferPanel({ id, known, type, onClose }: Props) {
+export function OfferPanel({ id, known, type, template, onClose }: Props) {
   const isOpen = id !== undefined;
   const asked = useQuery({
     ...offersQuery({ q: `rentable=any id=${id}`, type, sort: "dph_total", isAscending: true, limit: 1 }),
@@ -33,7 +35,7 @@ export function OfferPanel({ id, known, type, onClose }: Props) {
   const offer = known ?? found?.[0];
   return (
     <Panel title={offer === undefined ? "Offer" : nameOf(offer)} isOpen={isOpen} onClose={onClose} width={560}>
-      {offer !== undefined && <Offer key={offer.id} offer={offer} type={type} />}
+      {offer !== undefined && <Offer key={offer.id} offer={offer} type={type} template={template} />}
       {offer === undefined && found === undefined && <Waiting rows={8} />}
       {offer === undefined && found !== undefined && (
         <EmptyState title={`Offer ${id} is gone`}>
@@ -44,11 +46,13 @@ export function OfferPanel({ id, known, type, onClose }: Props) {
   );
 }
 
-function Offer({ offer, type }: { readonly offer: OfferRow; readonly type: OfferType }) {
+type OfferProps = { readonly offer: OfferRow; readonly type: OfferType; readonly template: string | undefined };
+
+function Offer({ offer, type, template }: OfferProps) {
   return (
     <>
       <Facts offer={offer} />
-      <RentInstance offer={offer} type={type} />
+      <RentInstance offer={offer} type={type} template={template} />
       {offer.gpu_name !== undefined && <PriceHistory gpuName={offer.gpu_name} />}
     </>
   );

@@ -1,0 +1,13 @@
+import { redirect } from "@tanstack/react-router";
+import { meQuery } from "../api/me.ts";
+import { isSignedOut, queryClient } from "../api/query-client.ts";
+
+/** Sends somebody who is not signed in to sign in, from where they come back. */
+export async function requirePerson({ location }: { readonly location: { readonly href: string } }): Promise<void> {
+  try {
+    await queryClient.ensureQueryData(meQuery);
+  } catch (error) {
+    if (!isSignedOut(error)) throw error;
+    throw redirect({ to: "/sign-in", search: { next: location.href } });
+  }
+}
