@@ -13,7 +13,10 @@ const FLAGS = [
   ...["--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"],
 ];
 /** For one action or wait of a page: a machine that ten programs share is slow. */
-const PATIENCE_MS = 300_000;
+const PATIENCE_MS = 120_000;
+const TICK_MS = 200;
+/** Real time that passes while the server's clock moves on by one. */
+const SLOWNESS = 5;
 
 export type ConsoleWorld = {
   readonly app: TestApp;
@@ -22,10 +25,15 @@ export type ConsoleWorld = {
   readonly browser: Browser;
 };
 
-/** A server with the console whose clock begins now, and a browser. */
+/** A server with the console whose clock begins now and goes on, and a browser. */
 export async function consoleWorld(t: Pick<TestContext, "after">, options: TestAppOptions = {}): Promise<ConsoleWorld> {
   const console = await builtConsole();
-  const app = await testApp(t, { clock: new ManualClock(Date.now()), ...options, console });
+  const clock = options.clock ?? new ManualClock(Date.now());
+  const app = await testApp(t, { ...options, clock, console });
+  // Changes are looked for at intervals of the server's clock, so the clock runs while the page is watched. It runs slowly,
+  // since the hosts of tests report when they are told to, and would be taken for lost after a minute.
+  const ticking = setInterval(() => clock.advance(TICK_MS / SLOWNESS), TICK_MS);
+  t.after(() => clearInterval(ticking));
   const browser = await openBrowser(t);
   return { app, url: `http://${app.origin}`, browser };
 }

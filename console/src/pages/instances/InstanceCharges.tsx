@@ -1,9 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { billingCharges, type ChargeLine } from "../../../../sdk/src/index.ts";
 import { ask } from "../../api/query.ts";
 import { Failure } from "../../parts/Failure.tsx";
-import { money } from "../../text/money.ts";
 import { duration, utcTime } from "../../text/time.ts";
 import { DataTable } from "../../ui/DataTable.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
@@ -11,9 +10,15 @@ import { Ago, Money } from "../../ui/figures.tsx";
 import { HostileText } from "../../ui/HostileText.tsx";
 import { Section } from "../../ui/PageHead.tsx";
 import type { Column } from "../../ui/table-types.ts";
+import { useNow } from "../../ui/use-now.ts";
+import { instanceQuery } from "./instance.ts";
 
 const route = getRouteApi("/frame/instances/$id");
-const LINES_MAX = 200;
+/** Lines of the account that are asked for; those of other instances are left out. */
+const LINES_MAX = 500;
+const DAY_S = 86_400;
+/** The longest time that the server looks through at once, in days. */
+const DAYS_MAX = 3_600;
 
 const COLUMNS: readonly Column<ChargeLine>[] = [
   {
@@ -48,20 +53,25 @@ const COLUMNS: readonly Column<ChargeLine>[] = [
   },
 ];
 
-/** Each charge line of an instance with its counter, price and terms, and the sum of what is shown. */
+/** Each charge line of an instance with its counter, price and terms. */
 export function InstanceCharges() {
   const { id } = route.useParams();
-  const filters = JSON.stringify({ instance_id: { eq: Number(id) } });
+  const instance = useQuery(instanceQuery(id)).data;
+  const today = Math.floor(useNow() / DAY_S) * DAY_S;
+  const start = Math.max(instance?.start_date ?? today, today - DAYS_MAX * DAY_S);
+  const filters = JSON.stringify({ day: { gte: Math.floor(start), lte: today + DAY_S } });
   const query = { select_filters: filters, format: "lines", latest_first: "true", limit: LINES_MAX };
-  const charges = useQuery(ask("balance.charges", billingCharges, { query }));
-  const lines = charges.data?.results.filter(isLine);
-  const sum = lines?.reduce((total, { amount }) => total + amount, 0) ?? 0;
+  const charges = useQuery({ ...ask("balance.lines", billingCharges, { query }), enabled: instance !== undefined });
+  const own = (charge: object): charge is ChargeLine => isLine(charge) && charge.instance_id === Number(id);
+  const lines = charges.data?.results.filter(own);
+  const isCut = (charges.data?.total ?? 0) > LINES_MAX;
   return (
     <Section title="Charges">
       {charges.error !== null && <Failure error={charges.error} onRetry={() => void charges.refetch()} />}
-      {lines !== undefined && lines.length > 0 && (
+      {isCut && (
         <p className="dim">
-          {money(sum)} in the {lines.length === LINES_MAX ? `newest ${LINES_MAX}` : lines.length} lines below.
+          Lines among the newest {LINES_MAX} of the account; all of them are under{" "}
+          <Link to="/money/charges">Charges</Link>.
         </p>
       )}
       {(lines !== undefined || charges.error === null) && (

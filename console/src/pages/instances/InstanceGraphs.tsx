@@ -51,7 +51,7 @@ export function InstanceGraphs({ id }: { readonly id: number }) {
                 times={times}
                 max={100}
                 format={percent}
-                lines={[{ label: "Processor", values: series.cpu_util, tone: "blue", isArea: true }]}
+                lines={[{ label: "Processor", values: series.cpu_util.map(toPercent), tone: "blue", isArea: true }]}
               />
               <TimeSeries
                 title="Memory"
@@ -77,6 +77,11 @@ export function InstanceGraphs({ id }: { readonly id: number }) {
       </Answer>
     </>
   );
+}
+
+/** A share of the rented cores as the graph of the GPU has it. */
+function toPercent(part: number | null): number | null {
+  return part === null ? null : part * 100;
 }
 
 function percent(value: number): string {

@@ -2,8 +2,9 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { instanceList, type Instance } from "../../../../sdk/src/index.ts";
-import { askPlain } from "../../api/query.ts";
+import { instanceList, instanceSparks, type Instance } from "../../../../sdk/src/index.ts";
+import { ask, askPlain } from "../../api/query.ts";
+import { Spark } from "../../charts/Spark.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { useChanged } from "../../parts/use-changed.ts";
 import { duration } from "../../text/time.ts";
@@ -28,7 +29,8 @@ export function Instances() {
   const changed = useChanged("instance");
   const [chosen, setChosen] = useState<ReadonlySet<string | number>>(new Set());
   const now = useNow();
-  const columns = useMemo(() => columnsAt(now), [now]);
+  const sparks = useQuery(ask("instance.sparks", instanceSparks, {})).data?.instances;
+  const columns = useMemo(() => columnsAt(now, new Map(sparks?.map((one) => [one.id, one.gpu_util]))), [now, sparks]);
   const rows = instances.data?.instances;
   const picked = rows?.filter(({ id }) => chosen.has(id)) ?? [];
   const rent = (
@@ -59,7 +61,9 @@ export function Instances() {
   );
 }
 
-function columnsAt(now: number): readonly Column<Instance>[] {
+type Sparks = ReadonlyMap<number, readonly (number | null)[]>;
+
+function columnsAt(now: number, sparks: Sparks): readonly Column<Instance>[] {
   return [
     {
       key: "state",
@@ -82,7 +86,7 @@ function columnsAt(now: number): readonly Column<Instance>[] {
       title: "GPU use",
       isFigure: true,
       sortBy: ({ gpu_util: use }) => use,
-      cell: ({ gpu_util: use }) => (use === null ? "–" : `${Math.round(use)} %`),
+      cell: (one) => <Use instance={one} spark={sparks.get(one.id)} />,
     },
     {
       key: "price",
@@ -125,6 +129,22 @@ function Name({ instance: { id, label } }: { readonly instance: Instance }) {
 function Connect({ instance }: { readonly instance: Instance }) {
   const command = sshCommandOf(instance);
   return command === undefined ? <span className="dim">–</span> : <CopyButton text={command} what="the SSH command" />;
+}
+
+function Use({
+  instance: { gpu_util: use },
+  spark,
+}: {
+  readonly instance: Instance;
+  readonly spark: readonly (number | null)[] | undefined;
+}) {
+  const last = use === null ? "–" : `${Math.round(use)} %`;
+  if (spark === undefined || spark.every((value) => value === null)) return last;
+  return (
+    <>
+      <Spark label={`GPU use in the last hour, now ${last}`} values={spark} max={100} width={64} height={16} /> {last}
+    </>
+  );
 }
 
 function NoInstances() {
