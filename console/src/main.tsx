@@ -6,7 +6,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient } from "./api/query-client.ts";
-import { router } from "./router.tsx";
+import { router } from "./start-router.ts";
 import { theme, variables } from "./theme.ts";
 
 /** The nonce that lets the page's policy accept style elements of libraries; browsers show it to scripts alone. */

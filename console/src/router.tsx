@@ -1,19 +1,13 @@
 // The whole tree of addresses. A page is loaded when somebody goes there; its search parameters are typed here.
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent as lazy,
-  Outlet,
-  redirect,
-} from "@tanstack/react-router";
+import { createRootRoute, createRoute, lazyRouteComponent as lazy, Outlet, redirect } from "@tanstack/react-router";
 import { Frame } from "./frame/Frame.tsx";
 import { requirePerson } from "./frame/require-person.ts";
+import { searches } from "./pages/operate/searches.ts";
 import { Broken } from "./pages/strays/Broken.tsx";
 import { Unknown } from "./pages/strays/Unknown.tsx";
-import { OFFER_TYPES } from "./pages/market/fields.ts";
 import { SHOWN } from "./pages/templates/shown.ts";
-import { oneOf, plainSearch, searchOf, text, whole } from "./search.ts";
+import { OFFER_TYPES } from "./pages/market/fields.ts";
+import { oneOf, searchOf, text, whole } from "./search.ts";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: Unknown, errorComponent: Broken });
 
@@ -272,15 +266,34 @@ const operate = createRoute({
   path: "operate",
   component: lazy(() => import("./pages/operate/Market.tsx"), "Market"),
 });
+const operateSearch = createRoute({
+  getParentRoute: () => frame,
+  path: "operate/search",
+  validateSearch: searches.search,
+  component: lazy(() => import("./pages/operate/Search.tsx"), "Search"),
+});
 const users = createRoute({
   getParentRoute: () => frame,
   path: "operate/users",
+  validateSearch: searches.users,
   component: lazy(() => import("./pages/operate/Users.tsx"), "Users"),
+});
+const user = createRoute({
+  getParentRoute: () => frame,
+  path: "operate/users/$id",
+  component: lazy(() => import("./pages/operate/User.tsx"), "User"),
 });
 const machines = createRoute({
   getParentRoute: () => frame,
   path: "operate/machines",
+  validateSearch: searches.machines,
   component: lazy(() => import("./pages/operate/Machines.tsx"), "Machines"),
+});
+const operateInstances = createRoute({
+  getParentRoute: () => frame,
+  path: "operate/instances",
+  validateSearch: searches.instances,
+  component: lazy(() => import("./pages/operate/Instances.tsx"), "Instances"),
 });
 const operateMoney = createRoute({
   getParentRoute: () => frame,
@@ -295,16 +308,19 @@ const loops = createRoute({
 const reports = createRoute({
   getParentRoute: () => frame,
   path: "operate/reports",
+  validateSearch: searches.reports,
   component: lazy(() => import("./pages/operate/Reports.tsx"), "Reports"),
 });
 const announcements = createRoute({
   getParentRoute: () => frame,
   path: "operate/announcements",
+  validateSearch: searches.announcements,
   component: lazy(() => import("./pages/operate/Announcements.tsx"), "Announcements"),
 });
 const settings = createRoute({
   getParentRoute: () => frame,
   path: "operate/settings",
+  validateSearch: searches.settings,
   component: lazy(() => import("./pages/operate/Settings.tsx"), "Settings"),
 });
 
@@ -320,7 +336,36 @@ const helpPage = createRoute({
   component: lazy(() => import("./pages/help/Page.tsx"), "Page"),
 });
 
-const tree = root.addChildren([
+const operatePages = [
+  operate,
+  operateSearch,
+  users,
+  user,
+  machines,
+  operateInstances,
+  operateMoney,
+  loops,
+  reports,
+  announcements,
+  settings,
+] as const;
+const accountPages = [
+  profile,
+  keys,
+  sshKeys,
+  secrets,
+  security,
+  sessions,
+  notifications,
+  preferences,
+  webhooks,
+  auditLog,
+  schedules,
+] as const;
+const hostPages = [hostMachines, hostMachine, earnings, payouts, join] as const;
+const moneyPages = [money, charges, invoices, limits, topUp] as const;
+/** The tree; start-router.ts makes the router of it. */
+export const tree = root.addChildren([
   outer.addChildren([signIn, signUp, reset]),
   frame.addChildren([
     home,
@@ -342,53 +387,12 @@ const tree = root.addChildren([
     endpoints,
     endpoint,
     deployments,
-    money,
-    charges,
-    invoices,
-    limits,
-    topUp,
-    hostMachines,
-    hostMachine,
-    earnings,
-    payouts,
-    join,
+    ...moneyPages,
+    ...hostPages,
     team,
-    profile,
-    keys,
-    sshKeys,
-    secrets,
-    security,
-    sessions,
-    notifications,
-    preferences,
-    webhooks,
-    auditLog,
-    schedules,
-    operate,
-    users,
-    machines,
-    operateMoney,
-    loops,
-    reports,
-    announcements,
-    settings,
+    ...accountPages,
+    ...operatePages,
     help,
     helpPage,
   ]),
 ]);
-
-export const router = createRouter({
-  routeTree: tree,
-  ...plainSearch,
-  defaultPreload: "intent",
-  defaultNotFoundComponent: Unknown,
-  defaultErrorComponent: Broken,
-  scrollRestoration: true,
-});
-
-declare module "@tanstack/react-router" {
-  // The library takes the types of all addresses from here.
-  interface Register {
-    router: typeof router;
-  }
-}

@@ -28,6 +28,9 @@ export function oneOf<const W extends string>(...words: readonly W[]): Reader<W>
   return (value) => words.find((word) => word === value);
 }
 
+/** A filter that is on, off, or not set, as the API takes it. */
+export const yesOrNo = oneOf("true", "false");
+
 /** The reader of a page's search parameters: `search: searchOf({ q: text, page: whole, sort: oneOf("price", "age") })`. */
 export function searchOf<R extends Readonly<Record<string, Reader<unknown>>>>(readers: R): (raw: Raw) => Read<R> {
   return (raw) => {

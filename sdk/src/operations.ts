@@ -698,9 +698,20 @@ export type Autobill = {
   readonly retry_at: number | null;
 };
 
+export type BackgroundLoop = {
+  readonly name: string;
+  readonly description: string;
+  readonly every_ms: number;
+  readonly is_late: boolean;
+  readonly run_count: number;
+  readonly failure_count: number;
+  readonly last_started_at: string | null;
+  readonly last_status: Readonly<Record<string, number | string>> | null;
+  readonly last_error: string | null;
+};
+
 export type BackgroundLoops = {
-  readonly loops?: readonly Readonly<Record<string, unknown>>[];
-  readonly [key: string]: unknown;
+  readonly loops: readonly BackgroundLoop[];
 };
 
 export type BackupCodes = {
@@ -6154,6 +6165,13 @@ export type AdminKeyCreateAnswer = IssuedKey;
 /** Create an API key for a user: `POST /api/v0/admin/keys/` */
 export function adminKeyCreate(client: Client, input: AdminKeyCreateInput, options?: CallOptions): Promise<AdminKeyCreateAnswer> {
   return client.request({ method: "POST", path: "/api/v0/admin/keys/", body: input.body ?? {} }, options);
+}
+
+export type AdminLoopsAnswer = BackgroundLoops;
+
+/** Show the background loops: `GET /api/v0/admin/loops/` */
+export function adminLoops(client: Client, options?: CallOptions): Promise<AdminLoopsAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/loops/" }, options);
 }
 
 export type AdminMachinesInput = {

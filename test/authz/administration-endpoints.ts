@@ -18,6 +18,7 @@ export const administrationEndpoints = {
   "GET /api/v0/admin/machines/": plain("admin", "/api/v0/admin/machines/"),
   "GET /api/v0/admin/instances/": plain("admin", "/api/v0/admin/instances/"),
   "GET /api/v0/admin/overview/": plain("admin", "/api/v0/admin/overview/"),
+  "GET /api/v0/admin/loops/": plain("admin", "/api/v0/admin/loops/"),
   "GET /api/v0/admin/settings/": plain("admin", "/api/v0/admin/settings/"),
   "GET /api/v0/announcements/": plain("optional", "/api/v0/announcements/"),
   "GET /api/v0/admin/announcements/": plain("admin", "/api/v0/admin/announcements/"),

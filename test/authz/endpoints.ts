@@ -309,7 +309,6 @@ export const hiddenEndpoints = {
   ...hiddenPaymentEndpoints,
   ...hiddenServerlessEndpoints,
   "GET /static/jvastai_root.cer": plain("public", "/static/jvastai_root.cer"),
-  "GET /api/v0/admin/loops/": plain("admin", "/api/v0/admin/loops/"),
   "GET /pubkey/": plain("public", "/pubkey/"),
   ...completionEndpoints,
   "GET /openapi.json": plain("public", "/openapi.json"),

@@ -5,6 +5,7 @@ import { useEffect, useRef } from "react";
 import { live } from "../api/live.ts";
 import { useMe } from "../api/me.ts";
 import { useRights, useSidebarCounts } from "./rights.ts";
+import { AnnouncementBanner } from "./AnnouncementBanner.tsx";
 import { LostBar } from "./LostBar.tsx";
 import { Palette } from "./Palette.tsx";
 import { sectionsFor } from "./sections.ts";
@@ -32,6 +33,7 @@ export function Frame() {
       </a>
       <TopBar onMenu={menu.open} onSearch={palette.open} onHelp={help.open} />
       <LostBar />
+      <AnnouncementBanner />
       <div className={classes["body"]}>
         <div className={classes["aside"]}>
           <Sidebar sections={sections} counts={counts} />

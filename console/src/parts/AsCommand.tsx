@@ -4,7 +4,7 @@ import classes from "./as-command.module.css";
 
 type Props = {
   /** Arguments of `./berth`, such as `["stop", "7"]`; undefined where no command does it. */
-  readonly command?: readonly string[];
+  readonly command?: readonly string[] | undefined;
   /** The request of the same action. */
   readonly request: { readonly method: string; readonly path: string; readonly body?: unknown };
 };

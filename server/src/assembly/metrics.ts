@@ -76,11 +76,6 @@ export function registerMetrics({ app, database }: HttpScope, { loops, gateway, 
       return reply.type(registry.contentType).send(await registry.metrics());
     },
   );
-  app.get(
-    "/api/v0/admin/loops/",
-    { config: { access: { operation: "api.admin.loops", permission: "admin" } }, schema: { hide: true } },
-    async () => ({ loops: loops.report() }),
-  );
 }
 
 /** Read from the database by each process that is asked: they are figures of the market, not of the process. */

@@ -3,6 +3,7 @@ import { announcementRoutes } from "./announcements/routes.ts";
 import { foundRoutes } from "./found/routes.ts";
 import { searchRoutes } from "./found/search-routes.ts";
 import { userRoutes } from "./found/user-routes.ts";
+import { loopRoutes } from "./overview/loop-routes.ts";
 import { overviewRoutes } from "./overview/routes.ts";
 import type { OverviewPorts } from "./overview/service.ts";
 import { settingRoutes, type SettingInForce } from "./settings/routes.ts";
@@ -17,6 +18,7 @@ export function administrationRoutes(scope: HttpScope, ports: AdministrationPort
   foundRoutes(scope);
   searchRoutes(scope);
   overviewRoutes(scope, ports);
+  loopRoutes(scope, ports);
   announcementRoutes(scope);
   settingRoutes(scope, ports.listSettings);
 }

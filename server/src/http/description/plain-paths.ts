@@ -156,27 +156,6 @@ const PLAIN: Readonly<Record<string, Readonly<Record<string, PlainOperation>>>> 
       answer: ["text/plain", TEXT, MEASURED],
     },
   },
-  "/api/v0/admin/loops/": {
-    get: {
-      operationId: "api.admin.loops",
-      tag: "Administration",
-      summary: "Show the background loops",
-      description:
-        "Returns the background loops of this process with their runs and failures. 403 for anybody but administrators.",
-      security: BEARER,
-      answer: [
-        "application/json",
-        object("BackgroundLoops", {
-          loops: {
-            type: "array",
-            description: "Background loops of this process",
-            items: { type: "object", additionalProperties: true },
-          },
-        }),
-        { loops: [{ name: "settle-runs", run_count: 120, failure_count: 0 }] },
-      ],
-    },
-  },
   "/api/v0/instance_backups/{contract_id}/files/{name}/": {
     get: {
       operationId: "api.backup.file",

@@ -21,6 +21,9 @@ export const ADMINISTRATION_OPERATIONS: OperationWords = {
     description:
       "Returns GPUs by model, instances by phase, rents and refusals, the money of the house, and the numbers of what waits for an administrator, all of one moment. Refusals and loops are those of the server that answers.",
   },
+  "api.admin.loops": {
+    description: "Returns the background loops of this process with their runs and failures, and whether each is late.",
+  },
   "api.admin.settings": {
     description:
       "Returns each setting of the server that answers with its value and where that comes from. Values of secrets are never shown.",
