@@ -18,6 +18,7 @@ import { Measurer } from "./measurements/measurer.ts";
 import { Session } from "./link/session.ts";
 import type { RefuseRegistry } from "./images/registries.ts";
 import { simulatedGpus, SimulatedMachine } from "./simulated/use.ts";
+import { SimulatedShells } from "./simulated/shell/server.ts";
 import type { SshService } from "./ssh/service.ts";
 import { AgentLines } from "./tasks/agent-lines.ts";
 import { TaskRunner } from "./tasks/runner.ts";
@@ -200,9 +201,11 @@ function makeTasks({ input, log, lines, host, session }: Assembly): TaskRunner {
 }
 
 function makeTunnels({ input, log, host }: Assembly): Tunnels {
-  const { clock, servers, ssh } = input;
+  const { clock, engine, servers, ssh } = input;
+  const isRunning = (instanceId: number) => host().containerOf(instanceId)?.phase === "running";
   return createTunnels({
     ...{ clock, log, ssh },
+    ...(engine.kind === "simulated" ? { shells: new SimulatedShells({ clock, log, isRunning }) } : {}),
     serverUrl: () => servers.urls.socketUrl,
     token: () => servers.bearer,
     addressOf: (instanceId) => host().containerOf(instanceId)?.network?.ipAddress,

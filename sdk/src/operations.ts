@@ -533,6 +533,8 @@ export type AllowedActions = {
   readonly copy: AllowedAction;
   readonly execute: AllowedAction;
   readonly logs: AllowedAction;
+  readonly terminal: AllowedAction;
+  readonly files: AllowedAction;
   readonly prepay: AllowedAction;
 };
 
@@ -1959,6 +1961,22 @@ export type FactLink = {
   readonly signature: string;
 };
 
+export type FileDone = {
+  readonly success: true;
+  readonly path: string;
+};
+
+export type FileEntry = {
+  readonly name: string;
+  readonly type: "file" | "folder" | "link" | "other";
+  readonly size_bytes: number;
+  readonly modified_at: number;
+  readonly mode: string;
+  readonly target: string | null;
+  readonly leads_to: "file" | "folder" | "link" | "other" | null;
+  readonly is_addressable: boolean;
+};
+
 export type ForecastCap = {
   readonly id: number;
   readonly scope: string;
@@ -2446,6 +2464,11 @@ export type InstanceCreateRequest = {
   readonly [key: string]: unknown;
 };
 
+export type InstanceDeleteFileResponse = {
+  readonly success: true;
+  readonly path: string;
+};
+
 export type InstanceDepositResponse = {
   readonly success: true;
   readonly refundable_deposit: number;
@@ -2530,6 +2553,13 @@ export type InstanceLaunchRequest = {
   readonly [key: string]: unknown;
 };
 
+export type InstanceListFilesResponse = {
+  readonly success: true;
+  readonly path: string;
+  readonly entries: readonly FileEntry[];
+  readonly is_complete: boolean;
+};
+
 export type InstanceListPriceIncreasesResponse = {
   readonly success: true;
   readonly count: number;
@@ -2552,6 +2582,16 @@ export type InstanceMaintenance = {
   readonly end_time: number;
   readonly maintenance_category: string;
   readonly maintenance_reason: string;
+};
+
+export type InstanceMakeFolderRequest = {
+  readonly path: string;
+  readonly [key: string]: unknown;
+};
+
+export type InstanceMakeFolderResponse = {
+  readonly success: true;
+  readonly path: string;
 };
 
 export type InstanceMeasurementsResponse = {
@@ -7836,6 +7876,46 @@ export type InstanceEventsAnswer = InstanceEventsResponse;
 /** List the events of an instance, newest first: `GET /api/v0/instances/{id}/events/` */
 export function instanceEvents(client: Client, input: InstanceEventsInput, options?: CallOptions): Promise<InstanceEventsAnswer> {
   return client.request({ method: "GET", path: `/api/v0/instances/${encodeURIComponent(input.id)}/events/`, query: input.query }, options);
+}
+
+export type InstanceListFilesInput = {
+  readonly id: number;
+  readonly query?: {
+    readonly path?: string;
+  };
+};
+
+export type InstanceListFilesAnswer = InstanceListFilesResponse;
+
+/** List a folder of a running instance: `GET /api/v0/instances/{id}/files/` */
+export function instanceListFiles(client: Client, input: InstanceListFilesInput, options?: CallOptions): Promise<InstanceListFilesAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/instances/${encodeURIComponent(input.id)}/files/`, query: input.query }, options);
+}
+
+export type InstanceDeleteFileInput = {
+  readonly id: number;
+  readonly query: {
+    readonly path: string;
+  };
+};
+
+export type InstanceDeleteFileAnswer = InstanceDeleteFileResponse;
+
+/** Delete a file, a link or an empty folder of a running instance: `DELETE /api/v0/instances/{id}/files/` */
+export function instanceDeleteFile(client: Client, input: InstanceDeleteFileInput, options?: CallOptions): Promise<InstanceDeleteFileAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/instances/${encodeURIComponent(input.id)}/files/`, query: input.query }, options);
+}
+
+export type InstanceMakeFolderInput = {
+  readonly id: number;
+  readonly body: InstanceMakeFolderRequest;
+};
+
+export type InstanceMakeFolderAnswer = InstanceMakeFolderResponse;
+
+/** Make a folder in a running instance: `POST /api/v0/instances/{id}/files/folders/` */
+export function instanceMakeFolder(client: Client, input: InstanceMakeFolderInput, options?: CallOptions): Promise<InstanceMakeFolderAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/instances/${encodeURIComponent(input.id)}/files/folders/`, body: input.body ?? {} }, options);
 }
 
 export type InstanceMeasurementsInput = {

@@ -12,7 +12,7 @@ import { anSshKey } from "../support/ssh-keys.ts";
 import { administrationEndpoints } from "./administration-endpoints.ts";
 import { accountEndpoints } from "./account-endpoints.ts";
 import { billingEndpoints } from "./billing-endpoints.ts";
-import { hiddenInstanceEndpoints, instanceEndpoints } from "./instance-endpoints.ts";
+import { hiddenInstanceEndpoints, instanceEndpoints, instanceFileEndpoints } from "./instance-endpoints.ts";
 import { machineEndpoints } from "./machine-endpoints.ts";
 import { notificationEndpoints } from "./notification-endpoints.ts";
 import { ABSENT, at, onObject, onUser, plain, type Row } from "./row.ts";
@@ -269,6 +269,7 @@ export const endpoints = {
   "GET /api/v0/market/history/": plain("public", "/api/v0/market/history/?gpu_name=RTX_4090"),
   "GET /api/v0/users/spend-rate/": plain("user_read", "/api/v0/users/spend-rate/"),
   ...instanceEndpoints,
+  ...instanceFileEndpoints,
   ...copyEndpoints,
   ...backupEndpoints,
 

@@ -167,8 +167,24 @@ export const instanceEndpoints = {
   },
 } satisfies Readonly<Record<string, Row>>;
 
+/** The hosts of these tests are not connected, so that every request that is let in ends there (files/files.test.ts). */
+const inside = (path: string, body?: unknown): Row => ({
+  needs: "instance_write",
+  call: async (world) => at(`/api/v0/instances/${await instanceId(world, world.owner)}/${path}`, body),
+  answers: 409,
+});
+
+export const instanceFileEndpoints = {
+  "GET /api/v0/instances/{id}/files/": inside("files/"),
+  "POST /api/v0/instances/{id}/files/folders/": inside("files/folders/", { path: "/a" }),
+  "DELETE /api/v0/instances/{id}/files/": inside("files/?path=/a"),
+} satisfies Readonly<Record<string, Row>>;
+
 export const hiddenInstanceEndpoints = {
   "GET /api/v0/instances/metrics/": plain("instance_read", "/api/v0/instances/metrics/"),
+  "GET /api/v0/instances/{id}/terminal/": { ...inside("terminal/"), answers: 400 },
+  "GET /api/v0/instances/{id}/files/content/": inside("files/content/?path=/a"),
+  "PUT /api/v0/instances/{id}/files/content/": inside("files/content/?path=/a"),
   "POST /api/v0/sign_cert/": {
     needs: "public",
     call: async (world) =>

@@ -19,8 +19,11 @@ export type Row = {
   readonly aims?: (world: World) => Promise<Readonly<Record<string, Aim>>>;
   /** The caller, when not the owner (for `admin`: the administrator). Asked after `call` or `aims`. */
   readonly as?: (world: World) => Promise<TestCaller> | TestCaller;
-  /** The status of a permitted call, where the published API answers another than 200, or 403 where a key never suffices. */
-  readonly answers?: 403 | 404 | 501;
+  /**
+   * The status of a permitted call, where the published API answers another than 200, a key never suffices (403), or the
+   * world of these tests lacks a host (409).
+   */
+  readonly answers?: 400 | 403 | 404 | 409 | 501;
   /** The key inside an instance may do it, to that instance. */
   readonly isForInstanceKeys?: true;
 };

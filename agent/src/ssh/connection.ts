@@ -20,6 +20,9 @@ export type ConnectionPlace = {
   readonly log: Log;
   /** The names under which the door lets in. */
   readonly users: readonly string[];
+  /** Keys that log in on this connection alone, as this user. */
+  readonly sessionKeys: readonly AuthorizedKey[];
+  readonly sessionUser: string;
   /** The door's keys as they are now. */
   keys(): readonly AuthorizedKey[];
 };
@@ -33,8 +36,8 @@ export type Ends = {
 };
 
 export type SshConnection = {
-  /** The key of the login; undefined before it. */
-  readonly key: () => AuthorizedKey | undefined;
+  /** True before the login, and while its key still logs in. */
+  readonly isStillAllowed: () => boolean;
   /** Bytes that wait in this process for either side. */
   readonly waitingBytes: () => number;
   /** Writes the reason to open sessions, and ends the connection. */
@@ -107,7 +110,8 @@ export function serveConnection(
   socket.once("close", onClose);
 
   return {
-    key: () => key,
+    isStillAllowed: () =>
+      key === undefined || [...place.sessionKeys, ...place.keys()].some((one) => one.fingerprint === key?.fingerprint),
     waitingBytes: () => socket.writableLength + sum(channels),
     dismiss: (reason) => {
       for (const { type, stderr } of channels) {
@@ -139,8 +143,12 @@ function authenticator(
       client.end();
     };
     const { method, username } = context;
-    if (method !== "publickey" || !place.users.includes(username)) return refuse();
-    const key = findAuthorizedKey(place.keys(), context.key.data);
+    if (method !== "publickey") return refuse();
+    const keys = [
+      ...(username === place.sessionUser ? place.sessionKeys : []),
+      ...(place.users.includes(username) ? place.keys() : []),
+    ];
+    const key = findAuthorizedKey(keys, context.key.data);
     if (key === undefined) return refuse();
     const { blob, signature, hashAlgo } = context;
     // The client asks whether the key would do before it signs.

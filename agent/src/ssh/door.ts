@@ -58,6 +58,8 @@ export class Door {
   /** Connections that have not logged in, with their source. */
   readonly #loggingIn = new Map<Duplex, string>();
   readonly #ends = new WeakMap<Duplex, Ends>();
+  /** Keys that log in on one stream alone. */
+  readonly #sessionKeys = new WeakMap<Duplex, readonly AuthorizedKey[]>();
   readonly #stopWatching: () => void;
   #listener: ListeningServer | undefined;
   #listening = new AbortController();
@@ -96,10 +98,8 @@ export class Door {
     if (before.port !== order.port) this.#listen();
     if (before.authorizedKeys.join("\n") === order.authorizedKeys.join("\n")) return;
     this.#keys = parseAuthorizedKeys(order.authorizedKeys);
-    const allowed = new Set(this.#keys.map(({ fingerprint }) => fingerprint));
     for (const connection of this.#connections) {
-      const key = connection.key();
-      if (key !== undefined && !allowed.has(key.fingerprint)) connection.dismiss("the key of this login was removed");
+      if (!connection.isStillAllowed()) connection.dismiss("the key of this login was removed");
     }
   }
 
@@ -130,8 +130,9 @@ export class Door {
     return true;
   }
 
-  /** Takes a stream that came through the control plane; false when there is no room. */
-  admitTunnel(stream: Duplex): boolean {
+  /** Takes a stream that came through the control plane, on which a session key logs in; false when there is no room. */
+  admitTunnel(stream: Duplex, sessionKey: string | undefined): boolean {
+    if (sessionKey !== undefined) this.#sessionKeys.set(stream, parseAuthorizedKeys([sessionKey]));
     const ends = { address: "127.0.0.1", port: 0, ownAddress: "127.0.0.1", ownPort: INSIDE_PORT };
     return this.admit(stream, TUNNEL, ends);
   }
@@ -159,6 +160,8 @@ export class Door {
       instanceId,
       containerId,
       users: isForCopies ? [COPY_USER] : [ROOT, COPY_USER],
+      sessionUser: ROOT,
+      sessionKeys: this.#sessionKeys.get(socket) ?? [],
       namespace: this.#namespace,
       keys: () => this.#keys,
     };

@@ -39,14 +39,16 @@ function setDoors(orders: readonly DoorOrder[]): void {
   }
 }
 
-async function connectTunnel(instanceId: number, url: string, token: string): Promise<void> {
+type TunnelOrder = Extract<AgentMessage, { readonly kind: "tunnel" }>;
+
+async function connectTunnel({ instanceId, url, token, sessionKey }: TunnelOrder): Promise<void> {
   if (!doors.has(instanceId))
     return log.warn({ instance_id: instanceId }, "a tunnel was asked for to an instance without an SSH door");
   try {
     const stream = await openTunnel(url, token);
     const door = doors.get(instanceId);
     if (door === undefined) stream.destroy();
-    else door.admitTunnel(stream);
+    else door.admitTunnel(stream, sessionKey);
   } catch (cause) {
     log.warn({ instance_id: instanceId, problem: String(cause) }, "a tunnel could not be opened");
   }
@@ -62,7 +64,7 @@ function receive(message: AgentMessage): void {
     case "doors":
       return setDoors(message.doors);
     case "tunnel":
-      void connectTunnel(message.instanceId, message.url, message.token);
+      void connectTunnel(message);
   }
 }
 

@@ -19,7 +19,14 @@ export type AgentMessage =
   | { readonly kind: "begin"; readonly dockerSocket: string; readonly bindAddress: string }
   /** All doors; a door that is not named is closed. */
   | { readonly kind: "doors"; readonly doors: readonly DoorOrder[] }
-  | { readonly kind: "tunnel"; readonly instanceId: number; readonly url: string; readonly token: string };
+  | {
+      readonly kind: "tunnel";
+      readonly instanceId: number;
+      readonly url: string;
+      readonly token: string;
+      /** A public key that logs in through this tunnel alone. */
+      readonly sessionKey: string | undefined;
+    };
 
 export type SshMessage = {
   readonly kind: "log";

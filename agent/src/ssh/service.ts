@@ -26,8 +26,11 @@ export type SshService = {
   setDoors(doors: readonly Door[]): void;
   /** The public host key as it stands in known_hosts: `ssh-ed25519 AAAA…`. */
   hostKey(instanceId: number): string;
-  /** Serves the client at the other end of a WebSocket as if it had connected to the door. */
-  connectTunnel(instanceId: number, url: string, token: string): void;
+  /**
+   * Serves the client at the other end of a WebSocket as if it had connected to the door. A session key logs in as root
+   * through this tunnel alone.
+   */
+  connectTunnel(instanceId: number, url: string, token: string, sessionKey?: string): void;
   close(): void;
 };
 
@@ -109,7 +112,7 @@ export function createSshService(input: SshServiceInput): SshService {
       else if (doors.length > 0) begin();
     },
     hostKey: (instanceId) => hostKeyOf(instanceId).publicText,
-    connectTunnel: (instanceId, url, token) => send({ kind: "tunnel", instanceId, url, token }),
+    connectTunnel: (instanceId, url, token, sessionKey) => send({ kind: "tunnel", instanceId, url, token, sessionKey }),
     close: () => {
       closing.abort();
       child?.kill("SIGTERM");

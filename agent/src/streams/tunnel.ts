@@ -1,5 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { WebSocket } from "ws";
+import type { SimulatedShells } from "../simulated/shell/server.ts";
+import type { SshService } from "../ssh/service.ts";
 import type { OpenTunnel } from "../wire/messages.ts";
 import { bridge } from "../../../tunnel/bridge.ts";
 import type { Clock } from "../base/clock.ts";
@@ -14,7 +16,9 @@ export type TunnelDependencies = {
   /** The credential or the pass for that server. */
   readonly token: () => string;
   /** The SSH server of this host; undefined where there is none. It opens its tunnels itself. */
-  readonly ssh: { connectTunnel(instanceId: number, url: string, token: string): void } | undefined;
+  readonly ssh: Pick<SshService, "connectTunnel"> | undefined;
+  /** The simulated SSH servers of a simulated host, for session keys alone; undefined on a real one. */
+  readonly shells?: Pick<SimulatedShells, "connect" | "close">;
   /** The address of an instance's container in its network; undefined while it does not run. */
   readonly addressOf: (instanceId: number) => string | undefined;
 };
@@ -72,13 +76,19 @@ export function createTunnels(deps: TunnelDependencies): Tunnels {
       const { instanceId, tunnelId, service } = request;
       if (service === "jupyter") return toJupyter(request);
       if (service === "line") return answerUplinkProbe(dial(tunnelId), deps.clock);
-      if (deps.ssh) return deps.ssh.connectTunnel(instanceId, tunnelUrl(deps.serverUrl(), tunnelId), deps.token());
+      const { sessionKey } = request;
+      const url = tunnelUrl(deps.serverUrl(), tunnelId);
+      if (deps.ssh) return deps.ssh.connectTunnel(instanceId, url, deps.token(), sessionKey);
+      if (deps.shells && sessionKey !== undefined) {
+        return void deps.shells.connect(instanceId, url, deps.token(), sessionKey);
+      }
       // The server need not wait in vain for what is not here.
       const tunnel = dial(tunnelId);
       tunnel.once("open", () => tunnel.close(NOWHERE, "no SSH server"));
     },
     close() {
       for (const tunnel of openTunnels) tunnel.terminate();
+      deps.shells?.close();
     },
   };
 }

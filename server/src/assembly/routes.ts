@@ -19,6 +19,8 @@ import {
   instanceKeyMaker,
   instanceRoutes,
   instanceTaskRoutes,
+  terminalRoutes,
+  fileRoutes,
   launchRoutes,
   rootCertificate,
   workerTokenOf,
@@ -137,6 +139,10 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   });
   const [means, settings] = [{ random, encryption }, parts.backups];
   instanceTaskRoutes(http, { means, view, restore: (tx, wish) => restore(tx, { means, settings }, wish) });
+  const openTunnel: Parameters<typeof fileRoutes>[1]["openTunnel"] = (machineId, target) =>
+    gateway.openTunnel(machineId, target);
+  terminalRoutes(http, { log, openTunnel });
+  fileRoutes(http, { openTunnel });
   backupRoutes(http, { secret, settings, wakeStarter: () => loops.wake(START_BACKUPS_LOOP) });
   resultRoutes(http);
   depositRoutes(http, {

@@ -33,6 +33,7 @@ import { proxyTrust, type TrustedProxies } from "./trusted-proxies.ts";
 import type { RouteAccess } from "../base/access.ts";
 import type { App } from "./types.ts";
 import { validatorOf } from "./validate.ts";
+import { isClientPath, WebSockets } from "./web-sockets.ts";
 
 const BODY_BYTES_MAX = 1_048_576;
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -51,6 +52,8 @@ export type HttpScope = {
   readonly app: App;
   readonly database: Database;
   readonly clock: Clock;
+  /** WebSockets of clients. */
+  readonly webSockets: WebSockets;
   /** One transaction that honours the request's Idempotency-Key: effect and answer are committed together. */
   readonly mutate: <T>(request: FastifyRequest, work: (tx: Tx) => Promise<T>) => Promise<T>;
   /** The key and answer store of operations that store their answer themselves; undefined without an Idempotency-Key. */
@@ -129,6 +132,7 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
     app,
     database,
     clock,
+    webSockets: new WebSockets(app),
     repeatable,
     accessOf: (method, path) => knownPaths.accessOf(method, path),
     answerStrays: (answer) => {
@@ -190,9 +194,10 @@ function protectAnswer(reply: FastifyReply): void {
   if (isPage && !reply.hasHeader("content-security-policy")) void reply.header("content-security-policy", PAGE_POLICY);
 }
 
-/** True for a WebSocket request at a path that has some: agents, their streams, and servers that pass these on. */
+/** True for a WebSocket request at a path that has some: agents, their streams, servers that pass these on, and clients. */
 function isForWebSockets({ headers, url = "" }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === "websocket" && /^\/(?:agent|server)(?:[/?]|$)/.test(url);
+  const isWebSocket = headers.upgrade?.toLowerCase() === "websocket";
+  return isWebSocket && (/^\/(?:agent|server)(?:[/?]|$)/.test(url) || isClientPath(url));
 }
 
 /** Bounds the bodies of this server in time and memory, from before it listens until it has closed. */

@@ -1,5 +1,6 @@
 import type { OperationWords } from "./operation-words.ts";
 import { ADMINISTRATION_OPERATIONS } from "./operations/administration.ts";
+import { FILE_OPERATIONS } from "./operations/files.ts";
 import { MONEY_OPERATIONS } from "./operations/money.ts";
 import { PASSKEY_OPERATIONS } from "./operations/passkeys.ts";
 import { PEOPLE_OPERATIONS } from "./operations/people.ts";
@@ -56,6 +57,7 @@ function resourceOf(operation: string): string {
 
 export const OPERATIONS: OperationWords = {
   ...RENTAL_OPERATIONS,
+  ...FILE_OPERATIONS,
   ...SUPPLY_OPERATIONS,
   ...MONEY_OPERATIONS,
   ...SERVERLESS_OPERATIONS,

@@ -1,19 +1,6 @@
+import { INSTANCE_PATHS } from "./instance-paths.ts";
+import type { PlainOperation } from "./plain-operation.ts";
 import type { Describer, Node } from "./schemas.ts";
-
-/**
- * Operations that are described here and not beside their routes: what goes in or out is a file, a page, a certificate or a
- * stream, or their errors have a form of their own. The SDK has no functions for them.
- */
-type PlainOperation = {
-  readonly operationId: string;
-  readonly tag: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly security?: readonly object[];
-  readonly parameters?: readonly object[];
-  readonly request?: readonly [type: string, schema: Node, example: unknown];
-  readonly answer: readonly [type: string, schema: Node, example: unknown];
-};
 
 const BEARER = [{ bearer: [] }];
 const TEXT: Node = { type: "string", description: "The text" };
@@ -116,6 +103,7 @@ const FILES = "/api/v0/deployment/{id}/files/{token}/";
 
 const PLAIN: Readonly<Record<string, Readonly<Record<string, PlainOperation>>>> = {
   ...completionPaths(),
+  ...INSTANCE_PATHS,
   "/openapi.json": {
     get: {
       operationId: "api.docs.openapi",

@@ -1,4 +1,5 @@
 // Exports that only instances uses.
+export { findIdentityOfKey } from "./keys/identity-store.ts";
 export { deleteInstanceKeys, insertInstanceKeys } from "./keys/store.ts";
 export type { NewKey } from "./keys/rules/keys.ts";
 export { accountGone } from "./users/require-account.ts";

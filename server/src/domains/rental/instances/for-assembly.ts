@@ -17,6 +17,8 @@ export {
 export { watchProxiedTraffic } from "./traffic/proxied-traffic-service.ts";
 export { listUnreachedRuns, storeEvidence, type UnreachedRun } from "./evidence/evidence-store.ts";
 export { instanceRoutes } from "./routes.ts";
+export { fileRoutes } from "./files/file-routes.ts";
+export { terminalRoutes } from "./shell/terminal-routes.ts";
 export { instanceTaskRoutes } from "./tasks/task-routes.ts";
 export { workerTokenOf } from "./settings/rules/platform-env.ts";
 export { DESIRED_CHANNEL } from "./store.ts";

@@ -29,6 +29,8 @@ const AllowedActions = model("AllowedActions", {
   copy: Allowed,
   execute: Allowed,
   logs: Allowed,
+  terminal: Allowed,
+  files: Allowed,
   prepay: Allowed,
 });
 export const State = Type.Union([Type.Literal("running"), Type.Literal("stopped")]);

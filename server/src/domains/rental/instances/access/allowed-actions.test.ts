@@ -117,6 +117,8 @@ function bodyOf(action: Action, id: number): object {
       return { command: "ls /" };
     case "prepay":
       return { amount: 5 };
+    case "terminal":
+    case "files":
     case "reboot":
     case "recycle":
     case "destroy":
@@ -126,7 +128,8 @@ function bodyOf(action: Action, id: number): object {
 }
 
 function ask(world: TestApp, user: TestCaller, action: Action, id: number) {
-  const { method, path } = ACTION_REQUESTS[action];
+  // A terminal is refused as files are; its own requests are WebSockets (shell/terminal.test.ts).
+  const { method, path } = ACTION_REQUESTS[action === "terminal" ? "files" : action];
   return world.call({ method, url: path.replace("/1/", `/${id}/`), secret: user.secret, body: bodyOf(action, id) });
 }
 
@@ -153,6 +156,8 @@ test("an allowed action is accepted in every state, and one that is not is refus
       let { id } = await reach(parts);
       for (const action of ACTIONS) {
         const said = (await show(world, user, id)).allowed_actions[action];
+        // The fake host opens no tunnels.
+        if (said.allowed && (action === "terminal" || action === "files")) continue;
         const before = await stored(world, id);
         const answer = await ask(world, user, action, id);
         const what = `${action}: ${JSON.stringify(said)}, ${answer.text}`;

@@ -9,6 +9,8 @@ type ActionRequest = {
   readonly method: "GET" | "PUT" | "POST" | "DELETE";
   readonly path: string;
   readonly parameters?: (id: number) => Parameters;
+  /** True for a GET that a frozen account may not make. */
+  readonly isWriting?: true;
 };
 
 const onlyId = (id: number): Parameters => ({ id });
@@ -28,6 +30,8 @@ export const ACTION_REQUESTS: Readonly<Record<Action, ActionRequest>> = {
   copy: { method: "PUT", path: "/api/v0/commands/copy_direct/" },
   execute: { method: "PUT", path: "/api/v0/instances/command/1/" },
   logs: { method: "PUT", path: "/api/v0/instances/request_logs/1/" },
+  terminal: { method: "GET", path: "/api/v0/instances/1/terminal/", parameters: onlyId, isWriting: true },
+  files: { method: "GET", path: "/api/v0/instances/1/files/", parameters: onlyId, isWriting: true },
   prepay: { method: "PUT", path: "/api/v0/instances/prepay/1/" },
 };
 
@@ -57,14 +61,14 @@ export function callerActions(
 
 function refusalFor(
   identity: Identity,
-  { method, path, parameters }: ActionRequest,
+  { method, path, parameters, isWriting }: ActionRequest,
   accessOf: (method: string, path: string) => RouteAccess | undefined,
 ): (id: number) => string | undefined {
   const access = accessOf(method, path);
   if (access === undefined) return () => undefined;
   const refused =
     refuseOperation(identity, access) ??
-    refuseFrozen(identity, method, access) ??
+    refuseFrozen(identity, isWriting === true ? "POST" : method, access) ??
     refuseWithoutFactor(identity, method, access);
   if (refused !== undefined) return () => refused.publicMessage;
   if (parameters === undefined) return () => undefined;

@@ -8,6 +8,7 @@ import {
   refuseGone,
   refusePrepaying,
   refuseRecycle,
+  refuseShell,
   refuseStart,
   refuseUntouched,
   rejectionOf,
@@ -29,6 +30,8 @@ export const ACTIONS = [
   "copy",
   "execute",
   "logs",
+  "terminal",
+  "files",
   "prepay",
 ] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -53,6 +56,7 @@ const ALLOWED: AllowedAction = { allowed: true };
  */
 export function allowedActions(instance: Instance, sight: ActionSight): AllowedActions {
   const onHost = refuseOnHost(instance, sight);
+  const inside = refuseShell(instance, sight);
   const refused: Readonly<Record<Action, AppError | string | undefined>> = {
     start: refuseStart(instance, sight.now) ?? refuseEvent(instance, "startRequested"),
     stop: refuseEvent(instance, "stopRequested"),
@@ -68,6 +72,8 @@ export function allowedActions(instance: Instance, sight: ActionSight): AllowedA
     copy: onHost,
     execute: onHost,
     logs: onHost,
+    terminal: inside,
+    files: inside,
     prepay:
       refusePrepaying(instance, sight.now) ?? (sight.discountMaxPermille === 0 ? noDiscount(instance.id) : undefined),
   };
@@ -91,6 +97,8 @@ export function mapActions(make: (action: Action) => AllowedAction): AllowedActi
     copy: make("copy"),
     execute: make("execute"),
     logs: make("logs"),
+    terminal: make("terminal"),
+    files: make("files"),
     prepay: make("prepay"),
   };
 }

@@ -79,6 +79,19 @@ export function hostOffline(what: string): AppError {
   return conflict("host_offline", `The host of ${what} is offline: it cannot be asked. Try again when it is back.`);
 }
 
+/** Refuses a terminal, and work on files, while no program can run in the container. */
+export function refuseShell(
+  instance: Pick<Instance, "id" | "phase" | "generation" | "observed">,
+  { isReachable }: { readonly isReachable: boolean },
+): AppError | undefined {
+  const { id, phase, generation, observed } = instance;
+  if (isGone(instance)) return noSuchInstance(id);
+  if (!isReachable) return hostOffline(`instance ${id}`);
+  const isSeenRunning = observed?.state === "running" && observed.generation === generation;
+  const isRunning = isSeenRunning && (phase === "running" || phase === "yielding");
+  return isRunning ? undefined : rejectionOf("not_running", id);
+}
+
 /** Refuses prepaying with status 400, as published, whether the instance is gone or is none that can be reserved. */
 export function refusePrepaying(
   instance: Pick<Instance, "id" | "desired" | "isBid" | "endAt" | "priceNanosPerHour"> | undefined,

@@ -17,6 +17,7 @@ import type { Log } from "../../../../base/log.ts";
 import { AgentSession, refuse, textOf, type SessionPorts } from "./agent-session.ts";
 import { revoked, type Admission } from "./admission.ts";
 import type { Admitted } from "./agent-passes.ts";
+import type { TunnelTarget } from "../tunnels/expected-tunnels.ts";
 import { AgentStreams, isStreamPath, refuseUpgrade, type Knock, type StreamPorts } from "../tunnels/agent-streams.ts";
 import type { AddressChallenge } from "../addresses/address-proof-service.ts";
 import type { Connection } from "./connection-store.ts";
@@ -144,10 +145,7 @@ export class AgentGateway {
    * A byte stream into an instance, from its machine's agent: a WebSocket of binary messages, with an empty one for the
    * end of a direction. Undefined when the machine is connected to no server, or does not open the tunnel.
    */
-  async openTunnel(
-    machineId: MachineId,
-    target: Pick<OpenTunnel, "instance_id" | "service">,
-  ): Promise<WebSocket | undefined> {
+  async openTunnel(machineId: MachineId, target: TunnelTarget): Promise<WebSocket | undefined> {
     const session = this.#sessions.get(machineId);
     const origin = session && this.#origins.get(session);
     if (this.#isClosing) return undefined;
@@ -253,6 +251,8 @@ export class AgentGateway {
     const token = /^bearer\s+(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
     const isStream = isStreamPath(path);
     if (path.startsWith("/server/")) return this.#answerServer({ request, socket, head }, path);
+    // Clients of renters are served by their routes.
+    if (path.startsWith("/api/")) return;
     if (path !== "/agent" && !isStream) return refuseUpgrade(socket, "404 Not Found");
     try {
       const from = this.#addressOf(request);

@@ -8,7 +8,7 @@ import type { Log } from "../../../../base/log.ts";
 import type { Connection } from "../sessions/connection-store.ts";
 import { endWith, reachServer, relay, type Reached } from "./relay.ts";
 import { Transfers } from "./copies.ts";
-import { ExpectedTunnels, serverOfTunnel } from "./expected-tunnels.ts";
+import { ExpectedTunnels, serverOfTunnel, type TunnelTarget } from "./expected-tunnels.ts";
 
 /** Paths of streams: `/agent/…` from an agent, `/server/…` from another server that passes an agent's stream on. */
 const STREAM_PATH =
@@ -81,17 +81,14 @@ export class AgentStreams {
   /** Asks an agent that is connected here for a tunnel. */
   async openHere(
     credentialId: AgentCredentialId,
-    target: Pick<OpenTunnel, "instance_id" | "service">,
+    target: TunnelTarget,
     send: (message: OpenTunnel) => void,
   ): Promise<WebSocket | undefined> {
     return this.#tunnels.ask({ credentialId, serverId: this.#ports.serverId() }, target, send);
   }
 
   /** Asks an agent that is connected to another server for a tunnel. */
-  async openElsewhere(
-    machineId: MachineId,
-    target: Pick<OpenTunnel, "instance_id" | "service">,
-  ): Promise<WebSocket | undefined> {
+  async openElsewhere(machineId: MachineId, target: TunnelTarget): Promise<WebSocket | undefined> {
     const connection = await this.#ports.findConnection(machineId);
     if (connection === undefined || !this.#isElsewhere(connection.serverId)) return undefined;
     return this.openHere(connection.credentialId, target, (request) => {

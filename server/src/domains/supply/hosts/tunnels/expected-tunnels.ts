@@ -18,6 +18,9 @@ export function serverOfTunnel(tunnelId: string): ServerId | undefined {
   return id === 0 ? undefined : asId<ServerId>(id);
 }
 
+/** The place that a tunnel leads to, and the key that logs in on it alone. */
+export type TunnelTarget = Pick<OpenTunnel, "instance_id" | "service" | "session_key" | "tail_lines">;
+
 type Waiting = { readonly credentialId: AgentCredentialId; readonly settle: (socket: WebSocket | undefined) => void };
 
 /** Tunnels that agents were asked to open and have not opened yet. */
@@ -32,7 +35,7 @@ export class ExpectedTunnels {
   /** Asks for a tunnel and waits for it; undefined when none comes in time, or too many are awaited. */
   async ask(
     { credentialId, serverId }: { readonly credentialId: AgentCredentialId; readonly serverId: ServerId | undefined },
-    target: Pick<OpenTunnel, "instance_id" | "service">,
+    target: TunnelTarget,
     send: (message: OpenTunnel) => void,
   ): Promise<WebSocket | undefined> {
     if (this.#waiting.size >= WAITING_MAX) return undefined;
