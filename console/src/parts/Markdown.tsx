@@ -6,9 +6,8 @@ import classes from "./markdown.module.css";
 
 /** Tokens that lie deeper are shown as they were written. */
 const DEPTH_MAX = 16;
-/** Headings of a text begin below those of the page. */
-const HEADING_BASE = 2;
-const HEADING_MAX = 6;
+/** The largest headings of a text; smaller ones look smaller and have the same level, so that none is left out. */
+const HEADING = "h2";
 
 /** A text in Markdown; `label` names it for readers of the screen. */
 export function Markdown({ text, label }: { readonly text: string; readonly label: string }) {
@@ -72,7 +71,7 @@ function Piece({ token, depth }: PieceProps): ReactNode {
       return token.tokens === undefined ? <HostileText text={token.text} /> : each(token.tokens, depth);
     case "heading":
       return createElement(
-        `h${Math.min(HEADING_MAX, token.depth + HEADING_BASE)}`,
+        HEADING,
         { className: classes[`level${Math.min(3, token.depth)}`] },
         each(token.tokens, depth),
       );
