@@ -1,15 +1,11 @@
 // The whole tree of addresses. A page is loaded when somebody goes there; its search parameters are typed here.
-import { createRootRoute, createRoute, lazyRouteComponent as lazy, Outlet, redirect } from "@tanstack/react-router";
-import { Frame } from "./frame/Frame.tsx";
-import { requirePerson } from "./frame/require-person.ts";
+import { createRoute, lazyRouteComponent as lazy, redirect } from "@tanstack/react-router";
 import { searches } from "./pages/operate/searches.ts";
-import { Broken } from "./pages/strays/Broken.tsx";
-import { Unknown } from "./pages/strays/Unknown.tsx";
 import { SHOWN } from "./pages/templates/shown.ts";
 import { OFFER_TYPES } from "./pages/market/fields.ts";
+import { frame, root } from "./roots.ts";
 import { oneOf, searchOf, text, whole } from "./search.ts";
-
-const root = createRootRoute({ component: Outlet, notFoundComponent: Unknown, errorComponent: Broken });
+import { serveRoutes } from "./serve-routes.ts";
 
 /** Pages before somebody is signed in. */
 const outer = createRoute({
@@ -24,13 +20,6 @@ const signIn = createRoute({
   component: lazy(() => import("./pages/sign-in/SignIn.tsx"), "SignIn"),
 });
 
-/** Pages of a person who is signed in; others are sent to sign in, and come back. */
-const frame = createRoute({
-  getParentRoute: () => root,
-  id: "frame",
-  component: Frame,
-  beforeLoad: requirePerson,
-});
 const signUp = createRoute({
   getParentRoute: () => outer,
   path: "sign-up",
@@ -124,23 +113,6 @@ const instanceSettings = createRoute({
   getParentRoute: () => instance,
   path: "settings",
   component: lazy(() => import("./pages/instances/InstanceSettings.tsx"), "InstanceSettings"),
-});
-
-// Serve
-const endpoints = createRoute({
-  getParentRoute: () => frame,
-  path: "endpoints",
-  component: lazy(() => import("./pages/endpoints/Endpoints.tsx"), "Endpoints"),
-});
-const endpoint = createRoute({
-  getParentRoute: () => frame,
-  path: "endpoints/$id",
-  component: lazy(() => import("./pages/endpoints/Endpoint.tsx"), "Endpoint"),
-});
-const deployments = createRoute({
-  getParentRoute: () => frame,
-  path: "deployments",
-  component: lazy(() => import("./pages/deployments/Deployments.tsx"), "Deployments"),
 });
 
 // Money
@@ -384,9 +356,7 @@ export const tree = root.addChildren([
       instanceCharges,
       instanceSettings,
     ]),
-    endpoints,
-    endpoint,
-    deployments,
+    ...serveRoutes,
     ...moneyPages,
     ...hostPages,
     team,

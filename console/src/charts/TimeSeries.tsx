@@ -66,23 +66,33 @@ export function TimeSeries({ title, times, lines, format, height = 160, max, mar
   );
 }
 
+/** Marks that are closer than this part of the axis are one mark, since they could not be hit one by one. */
+const MARK_WIDTH = 1 / 50;
+
 function Marks({ marks, times }: { readonly marks: readonly Mark[]; readonly times: readonly number[] }) {
-  const [shown, setShown] = useState<Mark>();
+  const [shown, setShown] = useState<number>();
   const [start, end] = [times[0] ?? 0, times.at(-1) ?? 1];
+  const placeOf = ({ at }: Mark) => Math.min(1, Math.max(0, (at - start) / Math.max(1, end - start)));
+  const groups = Map.groupBy(marks, (mark) => Math.min(1 / MARK_WIDTH - 1, Math.floor(placeOf(mark) / MARK_WIDTH)));
   return (
     <div className={classes["marks"]}>
-      {marks.map((mark) => (
+      {[...groups].map(([place, group]) => (
         <button
-          key={`${mark.at} ${mark.label}`}
+          key={place}
           type="button"
           className={classes["mark"]}
-          style={{ left: `${(100 * (mark.at - start)) / Math.max(1, end - start)}%` }}
-          aria-label={mark.label}
-          aria-pressed={shown === mark}
-          onClick={() => setShown(shown === mark ? undefined : mark)}
+          style={{ left: `${100 * MARK_WIDTH * (place + 0.5)}%` }}
+          aria-label={group.length === 1 ? group[0]?.label : `${group.length} marks, from: ${group[0]?.label}`}
+          aria-pressed={shown === place}
+          onClick={() => setShown(shown === place ? undefined : place)}
         />
       ))}
-      {shown !== undefined && <p className={classes["sentence"]}>{shown.label}</p>}
+      {shown !== undefined &&
+        groups.get(shown)?.map(({ at, label }) => (
+          <p key={`${at} ${label}`} className={classes["sentence"]}>
+            <time className="dim">{timeText(at)}</time> {label}
+          </p>
+        ))}
     </div>
   );
 }
@@ -120,6 +130,10 @@ function axesOf(place: HTMLElement, format: (value: number) => string): uPlot.Ax
     { ...common, size: 28, grid: { show: false }, values: timeTexts },
     { ...common, size: 64, values: (_plot, values) => values.map(format) },
   ];
+}
+
+function timeText(at: number): string {
+  return new Date(at * 1_000).toLocaleTimeString("en-GB");
 }
 
 const DAY_S = 86_400;

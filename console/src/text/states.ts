@@ -21,6 +21,17 @@ const STATES = {
   ended: { word: "ended", tone: "grey", icon: "stop" },
   listed: { word: "listed", tone: "green", icon: "dot" },
   verified: { word: "verified", tone: "green", icon: "check" },
+  active: { word: "active", tone: "green", icon: "dot" },
+  suspended: { word: "suspended", tone: "amber", icon: "clock" },
+  idle: { word: "ready", tone: "green", icon: "dot" },
+  starting: { word: "starting", tone: "blue", icon: "bar" },
+  model_loading: { word: "loading its model", tone: "blue", icon: "bar" },
+  update_ready: { word: "to be updated", tone: "amber", icon: "clock" },
+  unavail: { word: "silent", tone: "red", icon: "off" },
+  error: { word: "failed", tone: "red", icon: "alert" },
+  destroying: { word: "being destroyed", tone: "grey", icon: "stop" },
+  complete: { word: "stored", tone: "green", icon: "check" },
+  pending: { word: "waits for its code", tone: "amber", icon: "clock" },
   unverified: { word: "not verified", tone: "grey", icon: "dot" },
 } as const satisfies Readonly<Record<string, StateWord>>;
 
