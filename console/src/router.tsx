@@ -156,6 +156,7 @@ const hostMachine = createRoute({
 const earnings = createRoute({
   getParentRoute: () => frame,
   path: "host/earnings",
+  validateSearch: searchOf({ days: whole }),
   component: lazy(() => import("./pages/host/Earnings.tsx"), "Earnings"),
 });
 const payouts = createRoute({
@@ -166,6 +167,7 @@ const payouts = createRoute({
 const join = createRoute({
   getParentRoute: () => frame,
   path: "host/join",
+  validateSearch: searchOf({ token: whole }),
   component: lazy(() => import("./pages/host/Join.tsx"), "Join"),
 });
 

@@ -1,11 +1,133 @@
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
+import { machineDeleteAsks, type Machine as Record } from "../../../../sdk/src/index.ts";
+import { useAction } from "../../api/action.ts";
+import { MachineListing } from "../../forms/host/machine-list.tsx";
+import { Answer } from "../../parts/Answer.tsx";
+import { AsCommand } from "../../parts/AsCommand.tsx";
+import { RemoveButton } from "../../parts/RemoveButton.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
-import { PageHead } from "../../ui/PageHead.tsx";
+import { HostileText } from "../../ui/HostileText.tsx";
+import { PageHead, Section } from "../../ui/PageHead.tsx";
+import { Panel } from "../../ui/Panel.tsx";
+import { StateBadge } from "../../ui/StateBadge.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import { Waiting } from "../../ui/Waiting.tsx";
+import classes from "./host.module.css";
+import { hardwareOf, machineQuery, stateOf } from "./machine.ts";
+import { MachineGpus } from "./MachineGpus.tsx";
+import { MachineMaintenance } from "./MachineMaintenance.tsx";
+import { MachineOrder } from "./MachineOrder.tsx";
+import { MachinePrice } from "./MachinePrice.tsx";
+import { MachineReliabilityFacts, MachineReportList, MachineVerificationChecks } from "./MachineTrust.tsx";
 
+const route = getRouteApi("/frame/host/machines/$id");
+const Graphs = lazy(async () => ({ default: (await import("./MachineGraphs.tsx")).MachineGraphs }));
+const DayEarnings = lazy(async () => ({ default: (await import("./EarningsByDay.tsx")).EarningsByDay }));
+
+/** One machine of the host. */
 export function Machine() {
+  const { id } = route.useParams();
+  const machines = useQuery(machineQuery(Number(id)));
+  return (
+    <Answer query={machines} rows={12}>
+      {([machine]) => (machine === undefined ? <Gone id={id} /> : <Shown machine={machine} />)}
+    </Answer>
+  );
+}
+
+function Shown({ machine }: { readonly machine: Record }) {
+  const now = useNow();
+  const { id, hostname } = machine;
+  const { state, sentence } = stateOf(machine, now);
   return (
     <>
-      <PageHead title="Machine" />
-      <EmptyState title="Nothing to show yet">GPUs, rentals, earnings and verification of the machine.</EmptyState>
+      <PageHead
+        title={<HostileText text={`Machine ${id}${hostname === null ? "" : ` ${hostname}`}`} />}
+        note={
+          <>
+            <StateBadge state={state} sentence={sentence} isSentenceShown /> ·{" "}
+            <HostileText text={hardwareOf(machine)} />
+            {machine.is_simulated && " · simulated: nothing runs on a real machine"}
+          </>
+        }
+        actions={<Listing machine={machine} />}
+      />
+      <Section title="GPUs">
+        <MachineGpus machine={machine} />
+      </Section>
+      <Section title="Earnings">
+        <Suspense fallback={<Waiting rows={5} />}>
+          <DayEarnings machine={id} days={30} />
+        </Suspense>
+      </Section>
+      <div className={classes["columns"]}>
+        <Section title="Price">
+          <MachinePrice machine={machine} />
+        </Section>
+        <Section title="Verification">
+          <MachineVerificationChecks id={String(id)} />
+        </Section>
+      </div>
+      <Section title="Use">
+        <Suspense fallback={<Waiting rows={8} />}>
+          <Graphs id={id} />
+        </Suspense>
+      </Section>
+      <div className={classes["columns"]}>
+        <Section title="Reliability">
+          <MachineReliabilityFacts id={String(id)} />
+        </Section>
+        <Section title="Reports">
+          <MachineReportList id={id} />
+        </Section>
+      </div>
+      <MachineMaintenance machine={machine} />
+      <MachineOrder machine={machine} />
+    </>
+  );
+}
+
+function Listing({ machine }: { readonly machine: Record }) {
+  const [isOpen, setOpen] = useState(false);
+  const unlist = useAction(machineDeleteAsks, { changes: ["machine", "offer"] });
+  const { id, listed } = machine;
+  return (
+    <>
+      {listed && (
+        <RemoveButton
+          action={unlist}
+          input={{ id }}
+          verb="Unlist"
+          what={`machine ${id}`}
+          loss="Nobody new can rent it. Present renters stay until the agreed end."
+          asCommand={
+            <AsCommand
+              command={["machine", "unlist", String(id)]}
+              request={{ method: "DELETE", path: `/api/v0/machines/${id}/asks/` }}
+            />
+          }
+        />
+      )}
+      <Button variant="filled" onClick={() => setOpen(true)}>
+        {listed ? "Change prices" : "List it"}
+      </Button>
+      <Panel title={`Listing of machine ${id}`} isOpen={isOpen} onClose={() => setOpen(false)}>
+        <MachineListing machine={machine} onDone={() => setOpen(false)} />
+      </Panel>
+    </>
+  );
+}
+
+function Gone({ id }: { readonly id: string }) {
+  return (
+    <>
+      <PageHead title={`Machine ${id}`} />
+      <EmptyState title={`There is no machine ${id}`}>
+        It was deleted, or it belongs to another account. <Link to="/host/machines">All your machines</Link>.
+      </EmptyState>
     </>
   );
 }
