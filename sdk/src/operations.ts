@@ -1006,6 +1006,10 @@ export type BrowserSignUpRequest = {
   readonly token?: string;
 };
 
+export type BrowserSwitchAccountRequest = {
+  readonly team_id?: number;
+};
+
 export type CalendarGpu = {
   readonly position: number;
   readonly gpu_name: string;
@@ -6624,6 +6628,17 @@ export type BrowserSignUpAnswer = BrowserSignIn;
 /** Make an account and sign its browser in: `POST /api/v0/auth/browser/sign-up/` */
 export function browserSignUp(client: Client, input: BrowserSignUpInput = {}, options?: CallOptions): Promise<BrowserSignUpAnswer> {
   return client.request({ method: "POST", path: "/api/v0/auth/browser/sign-up/", body: input.body ?? {} }, options);
+}
+
+export type BrowserSwitchAccountInput = {
+  readonly body?: BrowserSwitchAccountRequest;
+};
+
+export type BrowserSwitchAccountAnswer = BrowserSignIn;
+
+/** Act for a team, or for oneself, in the session of a browser: `POST /api/v0/auth/browser/team/` */
+export function browserSwitchAccount(client: Client, input: BrowserSwitchAccountInput = {}, options?: CallOptions): Promise<BrowserSwitchAccountAnswer> {
+  return client.request({ method: "POST", path: "/api/v0/auth/browser/team/", body: input.body ?? {} }, options);
 }
 
 export type BrowserConfirmInput = {

@@ -38,6 +38,7 @@ const HAVE_NO_KEY: ReadonlySet<string> = new Set([
   "POST /api/v0/auth/browser/",
   "DELETE /api/v0/auth/browser/",
   "POST /api/v0/auth/browser/tfa/",
+  "POST /api/v0/auth/browser/team/",
   "POST /api/v0/auth/browser/sign-up/",
   "POST /api/v0/auth/browser/reset/",
   "POST /api/v0/auth/browser/reset/confirm/",

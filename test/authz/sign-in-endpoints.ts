@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { createEncryption } from "../../server/src/base/encryption.ts";
 import type { Tx } from "../../server/src/db/transaction.ts";
-import { newKey } from "../../server/src/domains/people/accounts/keys/rules/keys.ts";
+import { newCookieKey, newKey } from "../../server/src/domains/people/accounts/keys/rules/keys.ts";
 import { insertSession } from "../../server/src/domains/people/accounts/keys/session-store.ts";
 import { setTfa } from "../../server/src/domains/people/accounts/users/sign-in-store.ts";
 import { codeKey, hashCode, newBackupCodes } from "../../server/src/domains/people/sign-in/rules/codes.ts";
@@ -67,6 +67,19 @@ async function anotherBackupCode({ database }: World, { id }: TestCaller): Promi
   const text = "insert into tfa_backup_codes (user_id, code_hmac, created_at) values ($1, $2, now())";
   await database.pool.query(text, [id, hash]);
   return code;
+}
+
+/** The value of the cookie of a browser in which this person is signed in. */
+async function aCookie({ database }: World, { id: userId }: TestCaller): Promise<string> {
+  const key = newCookieKey(randomBytes);
+  const expiresAt = new Date(Date.now() + HOUR_MS);
+  await inTransaction(database, (tx) =>
+    insertSession(tx, {
+      ...{ userId, memberId: undefined, key, kind: "session", permissions: undefined },
+      ...{ ipAddress: "192.0.2.1", expiresAt },
+    }),
+  );
+  return key.secret;
 }
 
 const aSession = ({ database }: World, user: TestCaller): Promise<number> =>
@@ -175,6 +188,13 @@ export const signInEndpoints = {
       );
       return at("/api/v0/auth/browser/tfa/", { secret, backup_code: backupCode });
     },
+  },
+  "POST /api/v0/auth/browser/team/": {
+    needs: "public",
+    call: async (world) => ({
+      ...at("/api/v0/auth/browser/team/", {}),
+      headers: { cookie: `berth_session=${await aCookie(world, world.owner)}`, "x-berth-console": "1" },
+    }),
   },
   "DELETE /api/v0/auth/browser/": plain("public", "/api/v0/auth/browser/"),
   "POST /api/v0/auth/browser/sign-up/": {

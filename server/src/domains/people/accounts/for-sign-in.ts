@@ -3,6 +3,7 @@ export {
   endSessions,
   endSessionsOfPerson,
   insertSession,
+  isOpenedByKey,
   listSessions,
   listTeamSessions,
   lockOpener,

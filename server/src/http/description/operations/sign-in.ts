@@ -44,6 +44,11 @@ export const SIGN_IN_OPERATIONS: OperationWords = {
     description:
       "Ends the session of the cookie and takes the cookie away. 403 `cross_site_request` without the header `X-Berth-Console`, and for pages of other sites.",
   },
+  "api.browser.switch_account": {
+    description:
+      "Opens a session in which the person who is signed in acts for the team `team_id`, or without it for themselves, and sets its cookie in place of the present one, which ends. The new session lasts no longer than that one. 401 `session_over` without a session, 403 `not_authorized` in a session that an API key opened, 403 `cross_site_request` as `DELETE /api/v0/auth/browser/`, 404 `no_such_team` for a team without the person.",
+    request: { team_id: 40 },
+  },
   "api.browser.sign_up": {
     description:
       "Makes an account with a password, opens a session for its browser and sets the cookie. 403 `signup_closed` where sign-up needs an invitation and `token` is missing, or only single sign-on makes accounts; 400 `no_such_token`, `weak_password` or `invalid_email`; 409 `user_exists`.",

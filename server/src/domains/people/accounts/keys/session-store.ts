@@ -53,6 +53,12 @@ export async function lockOpener(tx: Tx, { userId, memberId }: KeyHolder, id: Ap
   return row !== undefined;
 }
 
+/** True for a session that another key opened, with which it ends. */
+export async function isOpenedByKey(tx: Tx, id: ApiKeyId): Promise<boolean> {
+  const query = tx.db.selectFrom("api_keys").select("opened_by_key_id").where("id", "=", id);
+  return (await query.executeTakeFirst())?.opened_by_key_id !== null;
+}
+
 /** Stores the key of a session. Sessions of its holder beyond the newest end, with those that they opened. */
 export async function insertSession(tx: Tx, session: SessionInsert): Promise<ApiKeyId> {
   const { userId, memberId, key, permissions } = session;

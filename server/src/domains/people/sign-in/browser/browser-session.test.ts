@@ -234,3 +234,71 @@ describe("a cookie", () => {
     assert.deepEqual([first.status, second.body.key], [200, first.body.key]);
   });
 });
+
+describe("a person who is signed in", () => {
+  const toTeam = (app: TestApp, cookie: string, teamId: number | null, headers = CONSOLE) =>
+    browse(app, cookie, { method: "POST", url: `${PATH}team/`, body: { team_id: teamId }, headers });
+
+  test("acts for a team and for themselves again, in sessions that last no longer than the first", async (t) => {
+    const app = await testApp(t);
+    const person = await signUp(app);
+    const team = await app.call({
+      method: "POST",
+      url: "/api/v0/team/",
+      secret: person.secret,
+      body: { team_name: "lab" },
+    });
+    const own = await signInBrowser(app, { username: person.name, password: PASSWORD });
+    app.clock.advance(WEEK_MS - 60_000);
+    const switched = await toTeam(app, own, team.body.id);
+    assert.deepEqual([switched.status, switched.body.id], [200, team.body.id]);
+    assert.match(String(switched.headers["set-cookie"]), /Max-Age=60$/);
+    const asTeam = cookieOf(switched);
+    assert.deepEqual(outcome(await browse(app, own, { url: ME })), [401, "session_over"], "the first one has ended");
+    const back = await toTeam(app, asTeam, null);
+    assert.deepEqual([back.status, back.body.id], [200, person.id]);
+    assert.deepEqual(outcome(await browse(app, asTeam, { url: ME })), [401, "session_over"]);
+    app.clock.advance(60_000);
+    assert.deepEqual(outcome(await toTeam(app, cookieOf(back), team.body.id)), [401, "session_over"]);
+  });
+
+  test("acts for no team of others, and not from another site or without a session", async (t) => {
+    const app = await testApp(t);
+    const [person, stranger] = [await signUp(app), await app.caller()];
+    const team = await app.call({
+      method: "POST",
+      url: "/api/v0/team/",
+      secret: stranger.secret,
+      body: { team_name: "x" },
+    });
+    const cookie = await signInBrowser(app, { username: person.name, password: PASSWORD });
+    assert.deepEqual(outcome(await toTeam(app, cookie, team.body.id)), [404, "no_such_team"]);
+    assert.deepEqual(outcome(await toTeam(app, cookie, stranger.id)), [404, "no_such_team"], "a person is no team");
+    assert.equal((await browse(app, cookie, { url: ME })).body.id, person.id, "the session goes on");
+    const plain = { method: "POST", url: `${PATH}team/`, body: { team_id: null } } as const;
+    assert.deepEqual(outcome(await browse(app, cookie, plain)), [403, "cross_site_request"]);
+    const other = { ...plain, headers: { ...CONSOLE, ...OTHER_SITE } };
+    assert.deepEqual(outcome(await browse(app, cookie, other)), [403, "cross_site_request"]);
+    const withKey = await app.call({ ...plain, headers: CONSOLE, secret: stranger.secret });
+    assert.deepEqual(outcome(withKey), [401, "session_over"], "a key is no session");
+    for (const body of [{ team_id: "one" }, { team_id: 0 }, { team_id: -1 }, { team_id: 1.5 }]) {
+      const answer = await browse(app, cookie, { ...plain, headers: CONSOLE, body });
+      assert.equal(answer.status, 400, JSON.stringify(body));
+    }
+  });
+
+  test("by an API key acts for the account of that key alone", async (t) => {
+    const app = await testApp(t);
+    const person = await signUp(app);
+    const team = await app.call({
+      method: "POST",
+      url: "/api/v0/team/",
+      secret: person.secret,
+      body: { team_name: "lab" },
+    });
+    const ofTeam = await signInBrowser(app, { api_key: team.body.key });
+    assert.deepEqual(outcome(await toTeam(app, ofTeam, null)), [403, "not_authorized"]);
+    const ofPerson = await signInBrowser(app, { api_key: person.secret });
+    assert.deepEqual(outcome(await toTeam(app, ofPerson, team.body.id)), [403, "not_authorized"]);
+  });
+});

@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { unauthenticated } from "../../../../base/errors.ts";
+import { asId, type UserId } from "../../../../base/ids.ts";
 import { presentedCookie, clearSessionCookie, setSessionCookie } from "../../../../http/callers/session-cookie.ts";
 import { refuseCrossSite, refuseOtherSite } from "../../../../http/callers/same-origin.ts";
 import type { HttpScope } from "../../../../http/server.ts";
@@ -20,15 +22,18 @@ import {
   BrowserSignInResponse,
   SignedOutResponse,
   SignUpBody,
+  SwitchBody,
 } from "./schema.ts";
 import { signInBrowser } from "./sign-in.ts";
 import { readSignUp, signUp } from "./sign-up.ts";
+import { switchAccount } from "./switch-account.ts";
 
 /** Routes by which a browser gets, and gives back, a session in a cookie. */
 export function browserRoutes(scope: HttpScope, means: SignInMeans): void {
   signInRoutes(scope, means);
   signUpRoute(scope, means);
   signOutRoute(scope, means);
+  switchRoute(scope, means);
 
   scope.app.get(
     "/api/v0/auth/browser/settings/",
@@ -140,6 +145,36 @@ export async function answerOpened(
   const record = await recordOfBrowser({ database }, opened, means);
   setSessionCookie(reply, request, opened, clock.now());
   return { ...record, session_expires_at: opened.expiresAtMs / 1000 };
+}
+
+function switchRoute(scope: HttpScope, means: SignInMeans): void {
+  scope.app.post(
+    "/api/v0/auth/browser/team/",
+    {
+      // No category: a person gets back from every team, whatever their role there allows.
+      config: { access: { operation: "api.browser.switch_account", permission: "public", limit: "keys" } },
+      schema: {
+        tags: SIGN_IN_TAGS,
+        summary: "Act for a team, or for oneself, in the session of a browser",
+        body: SwitchBody,
+        response: { 200: BrowserSignInResponse },
+      },
+    },
+    async (request, reply) => {
+      refuseCrossSite(request);
+      const cookie = presentedCookie(request);
+      const identity = cookie.kind === "one" ? await means.identities.authenticateCookie(cookie.value) : undefined;
+      if (identity?.session === undefined) throw unauthenticated("No session is open. Sign in.", "session_over");
+      const wanted = {
+        identity,
+        session: identity.session,
+        teamId: request.body.team_id === undefined ? undefined : asId<UserId>(request.body.team_id),
+        ipAddress: request.ip,
+      };
+      const opened = await scope.mutate(request, (tx) => switchAccount(tx, wanted, means));
+      return answerOpened(scope, { request, reply }, opened, means);
+    },
+  );
 }
 
 function signOutRoute({ app, mutate }: HttpScope, means: SignInMeans): void {

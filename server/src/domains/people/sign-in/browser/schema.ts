@@ -27,6 +27,11 @@ export const SignUpBody = Type.Object({
 });
 export type SignUpBody = Static<typeof SignUpBody>;
 
+/** The team to act for; without it the person acts for themselves. */
+export const SwitchBody = Type.Object({
+  team_id: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ID })),
+});
+
 export const SignedOutResponse = Type.Object({ success: Type.Literal(true) });
 
 export const BrowserSettingsResponse = model("BrowserSettings", {

@@ -36,19 +36,22 @@ export type PersonSession = {
   readonly ipAddress: string;
   /** Its secret works as a key, unless it is for a browser: then in a cookie only. */
   readonly isForBrowser?: boolean;
+  /** The session ends by then at the latest. */
+  readonly endsBy?: Date;
 };
 
 /** Opens a session for a person who signed in, in a team when one is named. */
 export async function openPersonSession(
   tx: Tx,
-  { personId, teamId, hasTfa, ipAddress, isForBrowser = false }: PersonSession,
+  { personId, teamId, hasTfa, ipAddress, isForBrowser = false, endsBy }: PersonSession,
   { random, refuseCappedMember }: Pick<SignInMeans, "random" | "refuseCappedMember">,
 ): Promise<Opened> {
   const holder = await holderOf(tx, personId, teamId);
   if (teamId !== undefined) await refuseCappedMember(tx, { teamId, memberId: personId });
   const person = await requireUser(tx.db, personId);
   const key = isForBrowser ? newCookieKey(random) : newKey(random);
-  const expiresAt = new Date(tx.now.getTime() + (hasTfa ? TFA_SESSION_MS : PASSWORD_SESSION_MS));
+  const lastsMs = hasTfa ? TFA_SESSION_MS : PASSWORD_SESSION_MS;
+  const expiresAt = new Date(Math.min(tx.now.getTime() + lastsMs, endsBy?.getTime() ?? Infinity));
   const keyId = await insertSession(tx, {
     ...holder,
     key,
