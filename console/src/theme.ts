@@ -43,6 +43,7 @@ export const theme = createTheme({
     Button: { defaultProps: { size: "xs" } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
     TextInput: { defaultProps: { size: "sm" } },
+    PasswordInput: { defaultProps: { visibilityToggleButtonProps: { "aria-label": "Show what is typed" } } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false, multiline: true, maw: 360 } },
     // Their heads would be landmarks beside that of the page.
     Modal: { defaultProps: { attributes: { header: { role: "presentation" } } } },

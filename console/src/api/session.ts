@@ -4,6 +4,7 @@ import {
   browserConfirm,
   browserSignIn,
   browserSignOut,
+  browserSwitchAccount,
   type BrowserConfirmRequest,
   type BrowserSignIn,
   type BrowserSignInRequest,
@@ -62,6 +63,20 @@ export function useSignIn(onDone: () => void, secretSoFar?: string) {
     setWaiting(undefined);
   };
   return { begin: begin.mutate, take, error: begin.error, isBusy: begin.isPending, factor, startAgain };
+}
+
+/** Acts for a team from now on, or for the person themselves without one. */
+export function useSwitchAccount() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (teamId: number | undefined) =>
+      browserSwitchAccount(client, { body: teamId === undefined ? {} : { team_id: teamId } }),
+    onSuccess: () => {
+      queries.clear();
+      // Loading the page again leaves nothing of the other account on the screen.
+      globalThis.location.assign("/");
+    },
+  });
 }
 
 /** Ends the session of this browser and forgets what it has shown. */

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { Confirm } from "../ui/Confirm.tsx";
+import { HostileText } from "../ui/HostileText.tsx";
 import { ActionButton } from "./ActionButton.tsx";
 import { Failure } from "./Failure.tsx";
 
@@ -33,11 +34,18 @@ export function RemoveButton<I>({ action, input, what, verb = "Delete", loss, as
     <>
       <ActionButton size="compact-sm" onClick={() => setAsked(true)}>
         {verb}
-        <span className="visually-hidden"> {what}</span>
+        <span className="visually-hidden">
+          {" "}
+          <HostileText text={what} />
+        </span>
       </ActionButton>
       <Confirm
         isOpen={isAsked}
-        title={`${verb} ${what}?`}
+        title={
+          <>
+            {verb} <HostileText text={what} />?
+          </>
+        }
         action={verb}
         loss={
           <>

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 type Props = {
   readonly isOpen: boolean;
   /** The question: "Destroy instance 7?" */
-  readonly title: string;
+  readonly title: ReactNode;
   /** The button's words: "Destroy". */
   readonly action: string;
   /** States what will be lost; undefined when nothing is. */

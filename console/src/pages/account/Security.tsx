@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { tfaStatus } from "../../../../sdk/src/index.ts";
 import { askPlain } from "../../api/query.ts";
 import { Answer } from "../../parts/Answer.tsx";
@@ -14,12 +13,7 @@ export function Security() {
     <>
       <PageHead
         title="Security"
-        note={
-          <>
-            The password is on the page <Link to="/account">Profile</Link>; browsers that are signed in are on{" "}
-            <Link to="/account/sessions">Sessions</Link>.
-          </>
-        }
+        note="Second factors and passkeys. The password is on the page Profile, and browsers that are signed in on Sessions."
       />
       <Answer query={status}>
         {(answer) => (

@@ -151,7 +151,7 @@ function switchRoute(scope: HttpScope, means: SignInMeans): void {
   scope.app.post(
     "/api/v0/auth/browser/team/",
     {
-      // No category: a person gets back from every team, whatever their role there allows.
+      // No category is needed: a person gets back from every team, with every role.
       config: { access: { operation: "api.browser.switch_account", permission: "public", limit: "keys" } },
       schema: {
         tags: SIGN_IN_TAGS,
