@@ -9,7 +9,8 @@ import type { UserId } from "../../../../base/ids.ts";
 import { withTransaction } from "../../../../db/transaction.ts";
 import { postTransfers } from "../../ledger/index.ts";
 import { addUpCharges } from "./charge-day-store.ts";
-import { listContractSums, listDaySums, listLines, totalCharged, type ChargeLine } from "../lines/line-report-store.ts";
+import { listLines, type ChargeLine } from "../lines/line-list-store.ts";
+import { listContractSums, listDaySums, totalCharged } from "../lines/line-report-store.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

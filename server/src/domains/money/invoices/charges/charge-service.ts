@@ -28,11 +28,11 @@ export async function readCharges(db: Reader, userId: UserId, plan: ChargesPlan)
 }
 
 async function readLines(db: Reader, userId: UserId, plan: ChargesPlan & { readonly format: "lines" }) {
-  const { from, until, isNewestFirst, limit, after } = plan;
+  const { from, until, isNewestFirst, limit, after, instanceId } = plan;
   const span = { payerId: userId, from, until };
   const [found, { amount, lineCount }] = await Promise.all([
-    listLines(db, span, { after, isNewestFirst, limit: limit + 1 }),
-    totalCharged(db, span),
+    listLines(db, span, { after, isNewestFirst, limit: limit + 1, instanceId }),
+    totalCharged(db, span, { instanceId }),
   ]);
   const page = found.slice(0, limit);
   const last = page.at(-1);

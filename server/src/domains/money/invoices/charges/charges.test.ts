@@ -211,6 +211,17 @@ test("each charge line has the fields that it follows from, and lines add up to 
   assert.equal(sum, parseDollars(total));
 });
 
+test("the lines of one instance can be asked for, with their own total", async () => {
+  const { renter, plain, worker } = await aPast();
+  const linesOf = (id: number) =>
+    chargesOf(renter, { format: "lines", filters: { day: MARCH, instance_id: { eq: id } } });
+  const own = await linesOf(plain);
+  assert.deepEqual([own.total, own.total_amount, own.results.length], [5, "3.0004", 5]);
+  assert.equal((await linesOf(worker)).total_amount, "1.5");
+  const stranger = await aPast();
+  assert.deepEqual((await linesOf(stranger.plain)).results, [], "an instance of somebody else has no lines");
+});
+
 test("requested days are complete, and other days are left out", async () => {
   const { renter } = await aPast();
   const totalOn = async (gte: unknown, lte: unknown) =>
@@ -235,6 +246,10 @@ test("a missing or malformed value is refused by the name of its field", async (
     [filters({ day: MARCH, type: { in: ["moon"] } }), "select_filters.type"],
     [filters({ day: MARCH, type: { in: "serverless" } }), "select_filters.type.in"],
     [filters({ day: MARCH, colour: { eq: "red" } }), "select_filters.colour"],
+    [filters({ day: MARCH, instance_id: { eq: 1 } }), "select_filters.instance_id"],
+    [`${filters({ day: MARCH, instance_id: 1 })}&format=lines`, "select_filters.instance_id"],
+    [`${filters({ day: MARCH, instance_id: { eq: 0 } })}&format=lines`, "select_filters.instance_id"],
+    [`${filters({ day: MARCH, instance_id: { eq: 1, lt: 2 } })}&format=lines`, "select_filters.instance_id"],
     ["select_filters=%7B", "select_filters"],
     [`select_filters=${day}&format=forest`, "format"],
     [`select_filters=${day}&limit=0`, "limit"],

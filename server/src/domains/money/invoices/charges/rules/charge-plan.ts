@@ -4,6 +4,7 @@ import type { Columns } from "../../../../../base/filters/filter.ts";
 import { isPlainObject, readJson } from "../../../../../base/filters/json-input.ts";
 import { parseFilters, STRICT_FILTERS } from "../../../../../base/filters/parse-filters.ts";
 import { parseMoment } from "../../../../../base/moment.ts";
+import { asId, type InstanceId } from "../../../../../base/ids.ts";
 import type { ChargeKey, ChargeKind, LinePlace } from "../../../charging/for-invoices.ts";
 import { readLimit } from "../../movements/rules/movement-plan.ts";
 import { invalidToken, readPageToken, type PagedList } from "../../../../../base/filters/page-token.ts";
@@ -30,7 +31,12 @@ export type ChargesPlan = ChargesScope & {
   readonly limit: number;
 } & (
     | { readonly format: "table" | "tree"; readonly after: ChargeKey | undefined }
-    | { readonly format: "lines"; readonly after: LinePlace | undefined }
+    | {
+        readonly format: "lines";
+        readonly after: LinePlace | undefined;
+        /** Only the lines of this instance. */
+        readonly instanceId: InstanceId | undefined;
+      }
   );
 
 const SOURCE = "select_filters";
@@ -45,15 +51,16 @@ const TYPE: Columns<string> = { type: { type: "text", get: (type) => type } };
 
 /** Parses the query of a page of charges; an error names the field. */
 export function planCharges(query: ChargesQuery): ChargesPlan {
-  const { day, ...others } = readFilters(query.select_filters);
+  const { day, ...filters } = readFilters(query.select_filters);
   const days = readDays(day);
   const format = readFormat(query.format);
+  const { instanceId, others } = format === "lines" ? splitInstance(filters) : { instanceId: undefined, others: filters };
   const isNewestFirst = query.latest_first === undefined || parseFlag("latest_first", query.latest_first);
   const limit = readLimit(query.limit, { fallback: LIMIT_DEFAULT, max: LIMIT_MAX });
   const common = { ...days, kinds: readKinds(others, format), isNewestFirst, limit };
   if (format === "lines") {
     const place = readPageToken(linePages(isNewestFirst), query.after_token);
-    return { ...common, format, after: place && toLinePlace(place) };
+    return { ...common, format, instanceId, after: place && toLinePlace(place) };
   }
   const key = readPageToken(chargePages({ format, isNewestFirst }), query.after_token);
   return { ...common, format, after: key && toKey(key) };
@@ -72,6 +79,16 @@ function readFilters(selectFilters: string | undefined): Readonly<Record<string,
   if (filters === undefined || filters === null) return {};
   if (!isPlainObject(filters)) throw invalid(SOURCE, `${SOURCE} must be an object {field: {operator: value}}`);
   return filters;
+}
+
+/** Takes the instance out of the filters of lines; only one can be asked for. */
+function splitInstance({ instance_id: asked, ...others }: Readonly<Record<string, unknown>>) {
+  if (asked === undefined) return { instanceId: undefined, others };
+  const id = isPlainObject(asked) && Object.keys(asked).length === 1 ? asked["eq"] : undefined;
+  if (typeof id === "number" && Number.isInteger(id) && id >= 1 && id < 2 ** 31) {
+    return { instanceId: asId<InstanceId>(id), others };
+  }
+  throw invalid(`${SOURCE}.instance_id`, `${SOURCE}.instance_id must be {"eq": ID} with the id of an instance`);
 }
 
 /** The whole UTC days from that of `gte` to that of `lte`. */
