@@ -54,6 +54,7 @@ const instances = createRoute({
 const queue = createRoute({
   getParentRoute: () => frame,
   path: "queue",
+  validateSearch: searchOf({ q: text, isNew: text, request: whole }),
   component: lazy(() => import("./pages/queue/Queue.tsx"), "Queue"),
 });
 const templates = createRoute({
@@ -119,16 +120,21 @@ const instanceSettings = createRoute({
 const money = createRoute({
   getParentRoute: () => frame,
   path: "money",
+  validateSearch: searchOf({ by: text, days: whole }),
   component: lazy(() => import("./pages/money/Overview.tsx"), "Overview"),
 });
 const charges = createRoute({
   getParentRoute: () => frame,
   path: "money/charges",
+  validateSearch: searchOf({
+    ...{ from: text, to: text, kind: text, view: text, instance: whole, after: text },
+  }),
   component: lazy(() => import("./pages/money/Charges.tsx"), "Charges"),
 });
 const invoices = createRoute({
   getParentRoute: () => frame,
   path: "money/invoices",
+  validateSearch: searchOf({ document: text, after: text }),
   component: lazy(() => import("./pages/money/Invoices.tsx"), "Invoices"),
 });
 const limits = createRoute({

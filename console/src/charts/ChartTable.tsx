@@ -7,13 +7,15 @@ type Props = {
   readonly times: readonly number[];
   readonly lines: readonly Line[];
   readonly format: (value: number) => string;
+  /** Writes the time of a row; to the second unless another says so. */
+  readonly timeText?: (seconds: number) => string;
 };
 
 /** A table of more rows than this takes only some of them, evenly. */
 const ROWS_MAX = 100;
 
 /** The values of a chart as a table, for readers of the screen and for copying. */
-export function ChartTable({ title, times, lines, format }: Props) {
+export function ChartTable({ title, times, lines, format, timeText = utcTime }: Props) {
   const step = Math.max(1, Math.ceil(times.length / ROWS_MAX));
   const shown = times.map((time, index) => ({ time, index })).filter(({ index }) => index % step === 0);
   return (
@@ -36,7 +38,7 @@ export function ChartTable({ title, times, lines, format }: Props) {
           <tbody>
             {shown.map(({ time, index }) => (
               <tr key={time}>
-                <th scope="row">{utcTime(time)}</th>
+                <th scope="row">{timeText(time)}</th>
                 {lines.map(({ label, values }) => {
                   const value = values[index];
                   return <td key={label}>{value === null || value === undefined ? "–" : format(value)}</td>;

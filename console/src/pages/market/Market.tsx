@@ -60,7 +60,7 @@ export function Market() {
           rows={rows}
           columns={offerColumns(type, open)}
           keyOf={({ id }) => id}
-          empty={<NoOffers all={all} onClear={() => changeText("")} />}
+          empty={<NoOffers q={typed} all={all} onClear={() => changeText("")} />}
           sort={sort}
           onSort={(next) => change({ sort: sortText(next) })}
           isSortedElsewhere
@@ -100,7 +100,9 @@ function Found({ matching, all, isSimulated }: FoundProps) {
   );
 }
 
-function NoOffers({ all, onClear }: { readonly all: number | undefined; readonly onClear: () => void }) {
+type NoOffersProps = { readonly q: string; readonly all: number | undefined; readonly onClear: () => void };
+
+function NoOffers({ q, all, onClear }: NoOffersProps) {
   if (all === 0 || all === undefined) {
     return (
       <EmptyState title="The market has no offers now">
@@ -117,8 +119,11 @@ function NoOffers({ all, onClear }: { readonly all: number | undefined; readonly
   );
   return (
     <EmptyState title="No offer matches" action={button}>
-      Loosen a condition, or <Link to="/queue">wait in the queue</Link>: it rents the first offer that matches, also
-      while you are away.
+      Loosen a condition, or{" "}
+      <Link to="/queue" search={{ q, isNew: "true" }}>
+        wait in the queue
+      </Link>
+      : it rents the first offer that matches, also while you are away.
     </EmptyState>
   );
 }

@@ -42,12 +42,7 @@ type ListedLines = {
 export async function listLines(
   db: Reader,
   { payerId, from, until }: ChargeSpan,
-  {
-    after,
-    isNewestFirst,
-    limit,
-    instanceId,
-  }: ListedLines,
+  { after, isNewestFirst, limit, instanceId }: ListedLines,
 ): Promise<readonly ChargeLine[]> {
   const direction = isNewestFirst ? "desc" : "asc";
   const query = db

@@ -54,7 +54,8 @@ export function planCharges(query: ChargesQuery): ChargesPlan {
   const { day, ...filters } = readFilters(query.select_filters);
   const days = readDays(day);
   const format = readFormat(query.format);
-  const { instanceId, others } = format === "lines" ? splitInstance(filters) : { instanceId: undefined, others: filters };
+  const { instanceId, others } =
+    format === "lines" ? splitInstance(filters) : { instanceId: undefined, others: filters };
   const isNewestFirst = query.latest_first === undefined || parseFlag("latest_first", query.latest_first);
   const limit = readLimit(query.limit, { fallback: LIMIT_DEFAULT, max: LIMIT_MAX });
   const common = { ...days, kinds: readKinds(others, format), isNewestFirst, limit };

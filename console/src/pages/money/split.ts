@@ -1,0 +1,10 @@
+// The ways in which spending is split.
+export const SPLITS = ["instance", "label", "endpoint", "key", "kind"] as const;
+export type Split = (typeof SPLITS)[number];
+export const SPLIT_WORDS: Readonly<Record<Split, string>> = {
+  instance: "Instance",
+  label: "Label",
+  endpoint: "Endpoint",
+  key: "Key",
+  kind: "Kind",
+};
