@@ -35,8 +35,8 @@ export function CostsNow() {
       title: "Charges",
       isOnCard: true,
       cell: ({ id }) => (
-        <Link to="/instances/$id/charges" params={{ id: String(id) }} aria-label={`Charges of instance ${id}`}>
-          its charges
+        <Link to="/instances/$id/charges" params={{ id: String(id) }} aria-label={`charges of instance ${id}`}>
+          charges
         </Link>
       ),
     },
