@@ -90,7 +90,7 @@ export function CapSet({ cap, onDone }: Props) {
   );
 }
 
-/** What the limit will do, in a sentence. */
+/** The effect of the limit, in a sentence. */
 function effectOf(scope: Scope, period: Period, limit: number): string {
   const whose = { account: "everything", key: "what the key rents", endpoint: "its workers", instance: "the instance" };
   const again = period === "total" ? "" : `; it begins again each ${period} at midnight UTC`;

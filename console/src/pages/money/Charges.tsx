@@ -26,7 +26,7 @@ const DAY_S = 86_400;
 const DAYS_USUAL = 30;
 const PAGE = 100;
 
-/** What each day cost, and the lines behind it: filters and the place in the list are in the address. */
+/** Charges by day, and the lines behind them: filters and the place in the list are in the address. */
 export function Charges() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

@@ -159,7 +159,7 @@ function RemoveCap({ cap, onClose }: { readonly cap: Cap | undefined; readonly o
   );
 }
 
-/** What is kept without pay, and until when. */
+/** Data that is kept without pay, and until when. */
 function ArrearsNote({ answer: { arrears, balance_stops_at: stopsAt, caps } }: { readonly answer: ArrearsShowAnswer }) {
   const now = useNow();
   if (arrears === null && caps.length === 0 && stopsAt === null) return null;

@@ -28,7 +28,7 @@ export function priceOf({ price, max_dph: max }: Pick<StandingRequest, "price" |
   return [price === null ? "" : `bid ${hourly(price)}`, limit].filter((part) => part !== "").join(", ");
 }
 
-/** What an open request waits for: the price, the offers, or its turn. */
+/** The thing that an open request waits for: a lower price, an offer, or its turn. */
 export function waitingOf(request: ShownStandingRequest): string {
   const { offers_matching: fits, offers_at_any_price: all, cheapest_dph: cheapest, max_dph: max } = request;
   if (fits > 0) return `${count(fits, "offer")} fit now: it is rented within seconds, in the order of the queue.`;
