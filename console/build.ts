@@ -6,6 +6,7 @@ import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/p
 import path from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { build } from "vite";
+import { helpChunks } from "./help-chunks.ts";
 
 const CONSOLE = import.meta.dirname;
 const ROOT = path.join(CONSOLE, "..");
@@ -24,9 +25,10 @@ type BuildRecord = { readonly sources: string; readonly files: readonly string[]
 
 /** The hash of everything that the build depends on. */
 function hashSources(): string {
-  const files = globSync(["src/**/*", "public/**/*", "index.html", "build.ts", "tsconfig.json"], { cwd: CONSOLE });
+  const files = globSync(["src/**/*", "public/**/*", "index.html", "*.ts", "tsconfig.json"], { cwd: CONSOLE });
   const sdk = globSync("sdk/src/*.ts", { cwd: ROOT, exclude: ["**/*.test.ts"] });
-  const all = [...files.map((file) => `console/${file}`), ...sdk, "package-lock.json"].toSorted();
+  const docs = globSync("docs/*.md", { cwd: ROOT });
+  const all = [...files.map((file) => `console/${file}`), ...sdk, ...docs, "README.md", "package-lock.json"].toSorted();
   const hash = createHash("sha256");
   for (const file of all) {
     if (!/\.\w+$/.test(file)) continue; // A folder.
@@ -81,6 +83,7 @@ async function buildInto(outDir: string): Promise<void> {
     configFile: false,
     root: CONSOLE,
     logLevel: "error",
+    plugins: [helpChunks()],
     html: { cspNonce: NONCE_PLACE },
     build: {
       outDir,

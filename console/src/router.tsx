@@ -1,5 +1,7 @@
 // The whole tree of addresses. A page is loaded when somebody goes there; its search parameters are typed here.
-import { createRoute, lazyRouteComponent as lazy, redirect } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent as lazy } from "@tanstack/react-router";
+import { beginWithInstances } from "./frame/require-person.ts";
+import { helpPageOf } from "./help-page.ts";
 import { searches } from "./pages/operate/searches.ts";
 import { SHOWN } from "./pages/templates/shown.ts";
 import { OFFER_TYPES } from "./pages/market/fields.ts";
@@ -34,9 +36,7 @@ const reset = createRoute({
 const home = createRoute({
   getParentRoute: () => frame,
   path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/instances" });
-  },
+  beforeLoad: beginWithInstances,
 });
 
 // Rent
@@ -308,12 +308,20 @@ const settings = createRoute({
 const help = createRoute({
   getParentRoute: () => frame,
   path: "help",
+  validateSearch: searchOf({ q: text }),
   component: lazy(() => import("./pages/help/Help.tsx"), "Help"),
 });
 const helpPage = createRoute({
   getParentRoute: () => frame,
   path: "help/$page",
+  loader: ({ params }) => helpPageOf(params.page),
   component: lazy(() => import("./pages/help/Page.tsx"), "Page"),
+});
+const helpReference = createRoute({
+  getParentRoute: () => frame,
+  path: "help/reference",
+  validateSearch: searchOf({ q: text, operation: text }),
+  component: lazy(() => import("./pages/help/Reference.tsx"), "Reference"),
 });
 
 const operatePages = [
@@ -342,19 +350,15 @@ const accountPages = [
   auditLog,
   schedules,
 ] as const;
+const rentPages = [home, market, instances, queue, templates, template, volumes] as const;
+const helpPages = [help, helpPage, helpReference] as const;
 const hostPages = [hostMachines, hostMachine, earnings, payouts, join] as const;
 const moneyPages = [money, charges, invoices, limits, topUp] as const;
 /** The tree; start-router.ts makes the router of it. */
 export const tree = root.addChildren([
   outer.addChildren([signIn, signUp, reset]),
   frame.addChildren([
-    home,
-    market,
-    instances,
-    queue,
-    templates,
-    template,
-    volumes,
+    ...rentPages,
     instance.addChildren([
       instanceOverview,
       instanceTerminal,
@@ -370,7 +374,6 @@ export const tree = root.addChildren([
     team,
     ...accountPages,
     ...operatePages,
-    help,
-    helpPage,
+    ...helpPages,
   ]),
 ]);

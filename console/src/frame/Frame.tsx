@@ -6,6 +6,8 @@ import { live } from "../api/live.ts";
 import { useMe } from "../api/me.ts";
 import { useRights, useSidebarCounts } from "./rights.ts";
 import { AnnouncementBanner } from "./AnnouncementBanner.tsx";
+import { HelpLinkContext } from "../ui/help-link.ts";
+import { HelpLink } from "./HelpLink.tsx";
 import { LostBar } from "./LostBar.tsx";
 import { Palette } from "./Palette.tsx";
 import { sectionsFor } from "./sections.ts";
@@ -14,6 +16,8 @@ import { Sidebar } from "./Sidebar.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { TopBar } from "./TopBar.tsx";
 import classes from "./frame.module.css";
+
+const HELP_LINK = <HelpLink />;
 
 /** Everything around the pages of a person who is signed in. */
 export function Frame() {
@@ -39,7 +43,9 @@ export function Frame() {
           <Sidebar sections={sections} counts={counts} />
         </div>
         <main id="main" ref={main} tabIndex={-1} className={classes["main"]}>
-          <Outlet />
+          <HelpLinkContext value={HELP_LINK}>
+            <Outlet />
+          </HelpLinkContext>
         </main>
       </div>
       <Drawer

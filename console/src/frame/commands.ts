@@ -5,6 +5,7 @@ import { ask } from "../api/query.ts";
 import { useSignOut } from "../api/session.ts";
 import type { Entry, NavSection } from "./sections.ts";
 
+type Parameters = { readonly id: string } | { readonly page: string };
 type Common = {
   readonly id: string;
   readonly label: string;
@@ -14,7 +15,7 @@ type Common = {
 };
 export type Command = Common &
   (
-    | { readonly kind: "go"; readonly to: Entry["to"]; readonly params?: { readonly id: string } }
+    | { readonly kind: "go"; readonly to: Entry["to"]; readonly params?: Parameters }
     | { readonly kind: "run"; readonly run: () => void }
   );
 
@@ -26,6 +27,7 @@ export function useCommands(sections: readonly NavSection[]): readonly Command[]
   const { toggleColorScheme } = useMantineColorScheme();
   const signOut = useSignOut();
   const recent = useQuery(ask("instance.recent", instancePage, { query: { limit: RECENT_INSTANCES } })).data;
+  const help = useHelpCommands();
   const pages = sections.flatMap(({ name, entries }) =>
     entries.map(({ label, to, words = "" }) => pageCommand({ label, to, words, section: name })),
   );
@@ -55,7 +57,25 @@ export function useCommands(sections: readonly NavSection[]): readonly Command[]
     },
     { kind: "run", id: "sign-out", label: "Sign out", group: "Action", words: "leave", run: () => signOut.mutate() },
   ];
-  return [...pages, ...instances, ...actions];
+  return [...pages, ...instances, ...actions, ...help];
+}
+
+/** The help pages, found by their titles and headings. Their index is loaded when the palette is first open. */
+function useHelpCommands(): readonly Command[] {
+  const { data = [] } = useQuery({
+    queryKey: ["help"],
+    queryFn: async () => (await import("../pages/help/docs.ts")).HELP_ENTRIES,
+    staleTime: Infinity,
+  });
+  return data.map(({ name, title, headings }) => ({
+    kind: "go",
+    id: `help-${name}`,
+    label: title,
+    group: "Help",
+    words: `help ${headings.map(({ text }) => text).join(" ")}`,
+    to: "/help/$page",
+    params: { page: name },
+  }));
 }
 
 function pageCommand({

@@ -11,3 +11,8 @@ export async function requirePerson({ location }: { readonly location: { readonl
     throw redirect({ to: "/sign-in", search: { next: location.href } });
   }
 }
+
+/** Sends a person who names no page to their instances. */
+export function beginWithInstances(): never {
+  throw redirect({ to: "/instances" });
+}

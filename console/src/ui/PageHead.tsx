@@ -1,4 +1,5 @@
-import type { ReactNode } from "react";
+import { type ReactNode, use } from "react";
+import { HelpLinkContext } from "./help-link.ts";
 import classes from "./page.module.css";
 
 type Props = {
@@ -9,12 +10,16 @@ type Props = {
   readonly actions?: ReactNode;
 };
 
-/** The head of a page: its only heading of the first level, and its actions. */
+/** The head of a page: its only heading of the first level, a link to its help, and its actions. */
 export function PageHead({ title, note, actions }: Props) {
+  const helpLink = use(HelpLinkContext);
   return (
     <header className={classes["head"]}>
       <div>
-        <h1 className={classes["title"]}>{title}</h1>
+        <div className={classes["titleLine"]}>
+          <h1 className={classes["title"]}>{title}</h1>
+          {helpLink}
+        </div>
         {note !== undefined && <p className={classes["note"]}>{note}</p>}
       </div>
       {actions !== undefined && <div className={classes["actions"]}>{actions}</div>}
