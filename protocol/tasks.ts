@@ -129,22 +129,17 @@ export const CPU_PUZZLE = { rounds: 8, cost: 32_768, blockSize: 8, resultBytes: 
  * random bytes until the control plane closes the tunnel. A message of `CPU_PUZZLE_BYTES` that comes first is a puzzle, by
  * which the control plane measures the processor: the agent answers with its solution and nothing else. Agents of earlier
  * versions discard it.
- *
- * The service `logs` is the output of the container: its last lines, and then each line as it comes, until one side closes
- * the tunnel. The control plane asks only agents whose hello says `follows_logs`.
  */
 export const OpenTunnel = Type.Object({
   kind: Type.Literal("open_tunnel"),
   tunnel_id: Type.String({ minLength: 1, maxLength: 64 }),
   /** 0 for the service `line`. */
   instance_id: Type.Integer({ minimum: 0 }),
-  service: Type.Union([Type.Literal("ssh"), Type.Literal("jupyter"), Type.Literal("line"), Type.Literal("logs")]),
+  service: Type.Union([Type.Literal("ssh"), Type.Literal("jupyter"), Type.Literal("line")]),
   /**
    * Beside `ssh`: a public key that logs in as `root` through this tunnel alone, for a terminal or files in a browser.
    * Agents of earlier versions refuse it as they refuse any key that the instance does not have.
    */
   session_key: Type.Optional(Type.String({ maxLength: 256 })),
-  /** Beside `logs`: how many of the last lines come first. */
-  tail_lines: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000 })),
 });
 export type OpenTunnel = Static<typeof OpenTunnel>;

@@ -1,8 +1,10 @@
+import { randomBytes } from "node:crypto";
 import type { TestContext } from "node:test";
 import ssh2, { type ServerChannel } from "ssh2";
 import { systemClock } from "../../../agent/src/base/clock.ts";
 import { silentLog } from "../../../agent/src/base/log.ts";
 import { SimulatedShells } from "../../../agent/src/simulated/shell/server.ts";
+import { deriveHostKey } from "../../../agent/src/ssh/host-keys.ts";
 import { injectSocket } from "../../../agent/src/ssh/transport.ts";
 import { openTunnel } from "../../../agent/src/ssh/tunnel.ts";
 import type { FakeHostOptions } from "./fake-host.ts";
@@ -21,7 +23,7 @@ export function simulatedShells(t: Pick<TestContext, "after">): Shells {
 
 /** Options of a fake host at whose shells the test itself sits. */
 export function ownShells(t: Pick<TestContext, "after">, serve: (channel: ServerChannel) => void): Shells {
-  const hostKey = ssh2.utils.generateKeyPairSync("ed25519").private;
+  const hostKey = deriveHostKey(randomBytes(32), 0).privatePem;
   const connections = new Set<{ destroy(): void }>();
   t.after(() => {
     for (const connection of connections) connection.destroy();

@@ -1,8 +1,9 @@
-import { timingSafeEqual } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Duplex } from "node:stream";
 import ssh2, { type Connection } from "ssh2";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import { deriveHostKey } from "../../ssh/host-keys.ts";
 import { openTunnel } from "../../ssh/tunnel.ts";
 import { injectSocket } from "../../ssh/transport.ts";
 import { SimulatedFiles } from "./file-system.ts";
@@ -110,7 +111,7 @@ export class SimulatedShells {
 
   /** One key for all: nobody but the server that asked for the tunnel connects, and it expects none. */
   #ownKey(): string {
-    this.#hostKey ??= ssh2.utils.generateKeyPairSync("ed25519").private;
+    this.#hostKey ??= deriveHostKey(randomBytes(32), 0).privatePem;
     return this.#hostKey;
   }
 }

@@ -27,6 +27,8 @@ const PARAMETERS: FieldWords = {
     "Number and hash of a link that was exported earlier: the chain of facts must continue from it",
     "812:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
   ],
+  "api.instance.list_files path": ["Absolute path of the folder; the root without it", "/workspace"],
+  "api.instance.delete_file path": ["Absolute path in the instance", "/workspace/old.txt"],
   "api.sso.callback code": ["Code of the issuer, good once", "d4cf8WxP"],
   "api.sso.callback state": ["Text that this server gave the browser on its way", "c1nWfZbY"],
   "api.sso.callback iss": ["Name of the issuer that answers", "https://login.example.com/realms/gpu"],

@@ -22,6 +22,9 @@ const PATH = "/api/v0/instances/:id/files/";
 const CONTENT_PATH = `${PATH}content/`;
 /** Bytes of one upload at most. */
 export const UPLOAD_BYTES_MAX = 10_000_000_000;
+/** Times of sessions for a look or a change, and for the bytes of a file. */
+const SHORT_MS = 60_000;
+const LONG_MS = 3_600_000;
 const ACCESS = { permission: "instance_write" } as const;
 
 /** Files are opened by browsers too: what an instance holds never runs as a page of this server. */
@@ -37,7 +40,7 @@ export function fileRoutes(scope: HttpScope, means: Omit<ShellMeans, "clock">): 
     conflict("too_many_file_requests", `Too many requests for files: ${reason}. Wait for one to end.`),
   );
 
-  const open = async (request: WithId): Promise<Opened> => {
+  const open = async (request: WithId, limitMs: number): Promise<Opened> => {
     const { access } = request.routeOptions.config;
     invariant(access !== undefined, "every route has its access");
     const identity = identityOf(request);
@@ -46,14 +49,16 @@ export function fileRoutes(scope: HttpScope, means: Omit<ShellMeans, "clock">): 
     try {
       const session = await openShellSession({ ...means, clock }, run);
       session.over.addEventListener("abort", release, { once: true });
+      // A program inside that never answers ends with its session.
+      void clock.sleep(limitMs, session.over).then(session.close);
       return { sftp: await session.sftp(), close: session.close };
     } catch (error) {
       release();
       throw error;
     }
   };
-  const work = async <T>(request: WithId, path: string, use: (sftp: SFTPWrapper) => Promise<T>): Promise<T> => {
-    const { sftp, close } = await open(request);
+  const work: Work = async (request, path, use, limitMs = SHORT_MS) => {
+    const { sftp, close } = await open(request, limitMs);
     try {
       return await use(sftp);
     } catch (cause) {
@@ -72,7 +77,7 @@ export function fileRoutes(scope: HttpScope, means: Omit<ShellMeans, "clock">): 
   registerUpload(scope, { work, audit });
 }
 
-type Work = <T>(request: WithId, path: string, use: (sftp: SFTPWrapper) => Promise<T>) => Promise<T>;
+type Work = <T>(request: WithId, path: string, use: (sftp: SFTPWrapper) => Promise<T>, limitMs?: number) => Promise<T>;
 type Audit = (request: WithId, action: string, path: string) => Promise<void>;
 type Means = { readonly work: Work; readonly audit: Audit };
 
@@ -132,7 +137,10 @@ function registerFolders({ app }: HttpScope, { work, audit }: Means): void {
   );
 }
 
-function registerDownload({ app, clock }: HttpScope, open: (request: WithId) => Promise<Opened>): void {
+function registerDownload(
+  { app, clock }: HttpScope,
+  open: (request: WithId, limitMs: number) => Promise<Opened>,
+): void {
   app.get(
     CONTENT_PATH,
     {
@@ -141,7 +149,7 @@ function registerDownload({ app, clock }: HttpScope, open: (request: WithId) => 
     },
     async (request, reply) => {
       const path = readFilePath(request.query.path);
-      const { sftp, close } = await open(request);
+      const { sftp, close } = await open(request, LONG_MS);
       reply.raw.once("close", close);
       try {
         const { sizeBytes, bytes } = await openFile(sftp, path);
@@ -181,20 +189,25 @@ function registerUpload({ app, clock }: HttpScope, { work, audit }: Means): void
         const upload = { path, isOverwriting, token: randomBytes(8).toString("hex") };
         // The sender may leave at any moment, also while nobody reads.
         request.raw.on("error", () => {});
-        await work(request, path, async (sftp) => {
-          const watch = watchBytes(clock, { limitBytes: UPLOAD_BYTES_MAX, tooMany: () => tooLong(UPLOAD_BYTES_MAX) });
-          // The sender may have left while the session was opened.
-          finished(request.raw, { writable: false }, (error) => {
-            if (error) watch.destroy(error);
-          });
-          try {
-            await storeFile(sftp, upload, request.raw.pipe(watch));
-          } finally {
-            watch.destroy();
-            // The rest of the body is read and dropped, so that the sender can read the answer.
-            request.raw.resume();
-          }
-        });
+        await work(
+          request,
+          path,
+          async (sftp) => {
+            const watch = watchBytes(clock, { limitBytes: UPLOAD_BYTES_MAX, tooMany: () => tooLong(UPLOAD_BYTES_MAX) });
+            // The sender may have left while the session was opened.
+            finished(request.raw, { writable: false }, (error) => {
+              if (error) watch.destroy(error);
+            });
+            try {
+              await storeFile(sftp, upload, request.raw.pipe(watch));
+            } finally {
+              watch.destroy();
+              // The rest of the body is read and dropped, so that the sender can read the answer.
+              request.raw.resume();
+            }
+          },
+          LONG_MS,
+        );
         await audit(request, "api.instance.upload_file", path);
         return { success: true as const, path };
       },

@@ -1,16 +1,8 @@
 import { Type } from "typebox";
 import { model } from "../../../../http/model.ts";
 
-const EXAMPLE = { examples: ["/workspace"] };
-
-export const PathQuery = Type.Object(
-  { path: Type.Optional(Type.String({ description: "Absolute path of the folder; the root without it", ...EXAMPLE })) },
-  { additionalProperties: true },
-);
-export const EntryQuery = Type.Object(
-  { path: Type.String({ description: "Absolute path in the instance", ...EXAMPLE }) },
-  { additionalProperties: true },
-);
+export const PathQuery = Type.Object({ path: Type.Optional(Type.String()) }, { additionalProperties: true });
+export const EntryQuery = Type.Object({ path: Type.String() }, { additionalProperties: true });
 export const UploadQuery = Type.Object(
   { path: Type.String(), overwrite: Type.Optional(Type.Boolean()) },
   { additionalProperties: true },

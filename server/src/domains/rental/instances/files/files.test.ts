@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { request as httpRequest } from "node:http";
 import { test, type TestContext } from "node:test";
 import { soon, testApp } from "../../../../../../test/support/app.ts";
 import { simulatedShells } from "../../../../../../test/support/hosts/shell-host.ts";
@@ -151,14 +152,22 @@ test("a request that cannot be met is refused with a code and a sentence", async
 });
 
 test("downloads that are not read to their end leave no session, which would take a place", async (t) => {
-  const { upload, download } = await fileWorld(t);
-  await upload("/tmp/long", Buffer.alloc(1_000_000));
-  for (let count = 0; count < 12; count += 1) {
-    await soon("a place", async () => {
-      const answer = await download("/tmp/long");
-      await answer.body?.cancel();
-      return answer.status === 200;
+  const { url, headers, upload } = await fileWorld(t);
+  await upload("/tmp/long", Buffer.alloc(4_000_000));
+  /** Begins a download and leaves after the first bytes; resolves with the status. */
+  const beginDownload = () =>
+    new Promise<number>((resolve, reject) => {
+      const sent = httpRequest(url("/tmp/long"), { headers, agent: false }, (answer) => {
+        answer.once("data", () => {
+          sent.destroy();
+          resolve(answer.statusCode ?? 0);
+        });
+      });
+      sent.once("error", reject);
+      sent.end();
     });
+  for (let count = 0; count < 10; count += 1) {
+    await soon("a place", async () => (await beginDownload()) === 200);
   }
 });
 
@@ -168,4 +177,16 @@ test("a folder with more entries than are listed says so", async (t) => {
   for (let count = 0; count < 150; count += 1) await upload(`/tmp/many/${count}`, "");
   const { entries, is_complete: isComplete } = await list("/tmp/many");
   assert.deepEqual([entries.length, isComplete], [150, true]);
+});
+
+test("an upload that breaks off leaves nothing behind", async (t) => {
+  const { url, headers, namesIn, upload } = await fileWorld(t);
+  await upload("/tmp/whole", "x");
+  await new Promise<void>((resolve) => {
+    const sent = httpRequest(url("/tmp/half"), { method: "PUT", headers: { ...headers, "content-length": "1000000" } });
+    sent.on("error", () => {});
+    sent.once("close", () => resolve());
+    sent.write(Buffer.alloc(1_000), () => sent.destroy());
+  });
+  await soon("the draft to be gone", async () => (await namesIn("/tmp")).join() === "whole file");
 });

@@ -3,6 +3,7 @@ import { createWebSocketStream, type WebSocket } from "ws";
 import { conflict, type AppError } from "../../../../base/errors.ts";
 import type { Clock } from "../../../../base/clock.ts";
 import type { InstanceId, MachineId } from "../../../../base/ids.ts";
+import { makeSessionKey } from "./session-key.ts";
 import { hostOffline } from "../rules/refusals.ts";
 
 /** A running instance that a session enters. */
@@ -52,7 +53,7 @@ const ALGORITHMS = {
  */
 export async function openShellSession(means: ShellMeans, target: ShellTarget): Promise<ShellSession> {
   const { instanceId, machineId } = target;
-  const key = ssh2.utils.generateKeyPairSync("ed25519");
+  const key = makeSessionKey();
   const tunnel = await means.openTunnel(machineId, {
     instance_id: instanceId,
     service: "ssh",

@@ -19,7 +19,7 @@ export function serverOfTunnel(tunnelId: string): ServerId | undefined {
 }
 
 /** The place that a tunnel leads to, and the key that logs in on it alone. */
-export type TunnelTarget = Pick<OpenTunnel, "instance_id" | "service" | "session_key" | "tail_lines">;
+export type TunnelTarget = Pick<OpenTunnel, "instance_id" | "service" | "session_key">;
 
 type Waiting = { readonly credentialId: AgentCredentialId; readonly settle: (socket: WebSocket | undefined) => void };
 
