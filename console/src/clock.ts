@@ -15,3 +15,7 @@ export function every(ms: number, work: () => void): () => void {
   const timer = setInterval(work, ms);
   return () => clearInterval(timer);
 }
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => later(ms, resolve));
+}

@@ -93,6 +93,7 @@ const instanceTerminal = createRoute({
 const instanceFiles = createRoute({
   getParentRoute: () => instance,
   path: "files",
+  validateSearch: searchOf({ path: text }),
   component: lazy(() => import("./pages/instances/InstanceFiles.tsx"), "InstanceFiles"),
 });
 const instanceLogs = createRoute({

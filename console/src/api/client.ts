@@ -1,7 +1,7 @@
 import { createClient } from "../../../sdk/src/index.ts";
 
 /** Marks a change as sent by the console: other sites cannot make a browser send this header along with its cookie. */
-const MARK = "x-berth-console";
+export const MARK = "x-berth-console";
 
 /** Sends requests with the session's cookie. */
 const sendWithSession: typeof fetch = (input, init = {}) => {

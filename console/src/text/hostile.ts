@@ -17,3 +17,10 @@ export function piecesOf(text: string): readonly { readonly text: string; readon
   const rest = last === undefined ? text : text.slice(last.index + 1);
   return [...pieces, { text: rest, isMark: false }].filter((piece) => piece.text !== "");
 }
+
+/** The text with each mark that would not be seen as its code point. */
+export function visibleText(text: string): string {
+  return piecesOf(text)
+    .map((piece) => piece.text)
+    .join("");
+}
