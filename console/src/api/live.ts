@@ -25,7 +25,6 @@ const AGAIN_MS = 5_000;
 const POLL_MS = 20_000;
 
 export type LiveState = { readonly isConnected: boolean; readonly lostAt: Date | undefined };
-export type Changed = { readonly noun: string; readonly id: number | string; readonly atMs: number };
 
 const CONNECTED: LiveState = { isConnected: true, lostAt: undefined };
 

@@ -12,7 +12,7 @@ export type Entry = {
 export type SectionName = "Rent" | "Serve" | "Money" | "Host" | "Account" | "Operate" | "Help";
 export type NavSection = { readonly name: SectionName; readonly entries: readonly Entry[] };
 
-export const SECTIONS: readonly NavSection[] = [
+const SECTIONS: readonly NavSection[] = [
   {
     name: "Rent",
     entries: [

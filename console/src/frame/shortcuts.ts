@@ -59,7 +59,7 @@ function useGo(sections: readonly NavSection[]): void {
 }
 
 /** True for keys that belong to a field, a dialog, or another program. */
-export function isTyping({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+function isTyping({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey) return true;
   return (
     target instanceof Element &&

@@ -5,7 +5,7 @@ type Use = Measurements["machine"];
 type Gpu = Measurements["gpus"][number];
 
 /** Use of which nothing is known but what is given. */
-export function aUse(given: Partial<Use> = {}): Use {
+function aUse(given: Partial<Use> = {}): Use {
   const unknown = { cpu_percent: null, memory_bytes: null, disk_bytes: null };
   return { ...unknown, received_bytes_per_s: null, sent_bytes_per_s: null, ...given };
 }

@@ -82,6 +82,6 @@ export function nameOf({ num_gpus: gpus = 0, gpu_name: name, cpu_cores_effective
 }
 
 /** Dollars an hour of this kind of rental: the price after the discount when it is reserved. */
-export function priceOf(offer: OfferRow, type: OfferType): number | undefined {
+function priceOf(offer: OfferRow, type: OfferType): number | undefined {
   return type === "reserved" ? (offer.discounted_dph_total ?? offer.dph_total) : offer.dph_total;
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { forbidden } from "../../base/errors.ts";
 
 /** The header that the console adds to each request. Pages of other sites cannot: their browsers would ask this server first. */
-export const CONSOLE_HEADER = "x-berth-console";
+const CONSOLE_HEADER = "x-berth-console";
 
 /** The parts of a request that say which page sent it. `host` is that of a trusted proxy where there is one. */
 export type Sender = Pick<FastifyRequest, "headers"> & { readonly host?: string };

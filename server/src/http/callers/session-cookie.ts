@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** The cookie of a person who signed in with a browser. */
-export const SESSION_COOKIE = "berth_session";
+const SESSION_COOKIE = "berth_session";
 
 /** The longest value that can be a session's; longer ones are not looked up. */
 const VALUE_LENGTH_MAX = 200;

@@ -4,8 +4,7 @@ export {
   findAnyUser,
   listAddressesOf,
   searchUsers,
-  type AccountCounts,
   type FoundUser,
   type UserSearch,
 } from "./admin/found-user-store.ts";
-export { listFreezesOf, type AccountFreeze } from "./freeze-store.ts";
+export { listFreezesOf } from "./freeze-store.ts";

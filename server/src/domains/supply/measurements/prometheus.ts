@@ -88,6 +88,6 @@ export function prometheusText(values: readonly LastValue[]): string {
 }
 
 /** The three characters that the format escapes in a label; a carriage return would end a line for some readers. */
-export function escapeLabel(text: string): string {
+function escapeLabel(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n").replaceAll("\r", " ");
 }

@@ -21,7 +21,7 @@ export const SavedSearchPath = Type.Object({
   id: Type.String(),
 });
 
-export const SavedSearch = model("SavedSearch", {
+const SavedSearch = model("SavedSearch", {
   id: Type.Integer({ description: "Id of the saved search", examples: [3] }),
   name: Type.String({ description: "Name for people", examples: ["cheap 4090s"] }),
   query: Type.String({

@@ -136,7 +136,7 @@ export function answerSignIn(scope: HttpScope, exchange: Exchange, result: SignI
 }
 
 /** Sets the cookie of a new session and answers with its account. */
-export async function answerOpened(
+async function answerOpened(
   { database, clock }: HttpScope,
   { request, reply }: Exchange,
   opened: Opened,

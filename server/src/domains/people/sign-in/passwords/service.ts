@@ -101,9 +101,6 @@ export async function resetPassword(
   });
 }
 
-/** The proof of a person who changes their password: the present one, or a code of a second factor. */
-export type ChangeProof = { readonly password: string | undefined; readonly factor: Proof | undefined };
-
 /** True when the given password is the present one; wrong ones are counted. Looked at outside of any transaction. */
 export async function isPresentPassword(
   { database, clock }: Scope,

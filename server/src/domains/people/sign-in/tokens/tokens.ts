@@ -38,7 +38,7 @@ export async function spendToken(tx: Tx, purpose: TokenPurpose, secret: string):
 }
 
 /** The page of the console that takes a token, which stands behind the `#`: no server and no log gets it from there. */
-export const PAGES: Readonly<Record<TokenPurpose, string>> = {
+const PAGES: Readonly<Record<TokenPurpose, string>> = {
   link: "/sign-in",
   invitation: "/sign-up",
   reset: "/reset-password",

@@ -21,7 +21,7 @@ import { refusalOf } from "./sftp.ts";
 const PATH = "/api/v0/instances/:id/files/";
 const CONTENT_PATH = `${PATH}content/`;
 /** Bytes of one upload at most. */
-export const UPLOAD_BYTES_MAX = 10_000_000_000;
+const UPLOAD_BYTES_MAX = 10_000_000_000;
 /** Times of sessions for a look or a change, and for the bytes of a file. */
 const SHORT_MS = 60_000;
 const LONG_MS = 3_600_000;

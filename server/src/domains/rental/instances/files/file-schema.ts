@@ -16,7 +16,7 @@ const FileType = Type.Union([
   Type.Literal("other"),
 ]);
 
-export const FileEntry = model("FileEntry", {
+const FileEntry = model("FileEntry", {
   name: Type.String(),
   type: FileType,
   size_bytes: Type.Number(),

@@ -6,7 +6,7 @@ import { ask, look, noSuchFile, order, quoted, readEntries } from "./sftp.ts";
 
 const { OPEN_MODE } = ssh2.utils.sftp;
 /** Entries of a folder that are listed; the rest is left out, and the answer says so. */
-export const ENTRIES_MAX = 5_000;
+const ENTRIES_MAX = 5_000;
 /** Links that are followed to say where they lead. */
 const LINKS_MAX = 200;
 const PERMISSION_BITS = 0o7777;

@@ -34,7 +34,7 @@ export const RESOLUTIONS = [
   43_200,
   COARSEST_S,
 ] as const;
-export const POINTS_MAX = 1_000;
+const POINTS_MAX = 1_000;
 
 /** The coarsest tier from whose points a resolution is made. */
 export function tierOf(resolutionS: number): Tier {
