@@ -394,7 +394,7 @@ CREATE OR REPLACE FUNCTION public.live_device()
 AS $function$
 begin
   insert into live_changes (user_id, kind, object_id, change, facts)
-  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m)
+  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m.is_connected, m.is_listed, m.verification)
   from machines m where m.id = new.machine_id and m.deleted_at is null;
   return null;
 end
@@ -440,19 +440,17 @@ begin
   insert into live_changes (user_id, kind, object_id, change, facts) values (
     new.host_id, 'machine', new.id,
     case when tg_op = 'INSERT' then 'created' when new.deleted_at is not null then 'deleted' else 'changed' end,
-    live_machine_facts(new)
+    live_machine_facts(new.is_connected, new.is_listed, new.verification)
   );
   return null;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.live_machine_facts(m machines)
+CREATE OR REPLACE FUNCTION public.live_machine_facts(is_connected boolean, is_listed boolean, verification text)
  RETURNS jsonb
  LANGUAGE sql
 AS $function$
-  select jsonb_build_object(
-    'is_connected', m.is_connected, 'is_listed', m.is_listed, 'verification', m.verification
-  )
+  select jsonb_build_object('is_connected', is_connected, 'is_listed', is_listed, 'verification', verification)
 $function$;
 
 CREATE OR REPLACE FUNCTION public.live_machine_parts()
@@ -461,7 +459,7 @@ CREATE OR REPLACE FUNCTION public.live_machine_parts()
 AS $function$
 begin
   insert into live_changes (user_id, kind, object_id, change, facts)
-  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m)
+  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m.is_connected, m.is_listed, m.verification)
   from machines m where m.id in (select machine_id from changed) and m.deleted_at is null
   order by m.id;
   return null;
@@ -501,7 +499,7 @@ CREATE OR REPLACE FUNCTION public.live_released_leases()
 AS $function$
 begin
   insert into live_changes (user_id, kind, object_id, change, facts)
-  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m)
+  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m.is_connected, m.is_listed, m.verification)
   from machines m
   where m.deleted_at is null and m.id in (
     select n.machine_id from now n join before b on b.id = n.id where b.released_at is distinct from n.released_at
@@ -3465,17 +3463,17 @@ CREATE TRIGGER account_freezes_change BEFORE DELETE OR UPDATE ON public.account_
 CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('key');
 CREATE TRIGGER charge_lines_append_only BEFORE DELETE OR UPDATE ON public.charge_lines FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER charge_lines_no_truncate BEFORE TRUNCATE ON public.charge_lines FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
-CREATE TRIGGER live_changed AFTER UPDATE ON public.devices FOR EACH ROW WHEN ((((old.is_present IS DISTINCT FROM new.is_present) OR (old.is_healthy IS DISTINCT FROM new.is_healthy)) OR (old.health_reason IS DISTINCT FROM new.health_reason))) EXECUTE FUNCTION live_device();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.devices FOR EACH ROW WHEN (((old.is_present IS DISTINCT FROM new.is_present) OR (old.is_healthy IS DISTINCT FROM new.is_healthy) OR (old.health_reason IS DISTINCT FROM new.health_reason))) EXECUTE FUNCTION live_device();
 CREATE TRIGGER live_created AFTER INSERT ON public.devices REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION live_machine_parts();
-CREATE TRIGGER live_changed AFTER UPDATE ON public.endpoint_groups FOR EACH ROW WHEN (((((((((((((old.name IS DISTINCT FROM new.name) OR (old.state IS DISTINCT FROM new.state)) OR (old.min_load IS DISTINCT FROM new.min_load)) OR (old.min_cold_load IS DISTINCT FROM new.min_cold_load)) OR (old.target_util IS DISTINCT FROM new.target_util)) OR (old.cold_mult IS DISTINCT FROM new.cold_mult)) OR (old.cold_workers IS DISTINCT FROM new.cold_workers)) OR (old.max_workers IS DISTINCT FROM new.max_workers)) OR (old.max_queue_time_s IS DISTINCT FROM new.max_queue_time_s)) OR (old.target_queue_time_s IS DISTINCT FROM new.target_queue_time_s)) OR (old.inactivity_timeout_s IS DISTINCT FROM new.inactivity_timeout_s)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION live_endpoint();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.endpoint_groups FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.state IS DISTINCT FROM new.state) OR (old.min_load IS DISTINCT FROM new.min_load) OR (old.min_cold_load IS DISTINCT FROM new.min_cold_load) OR (old.target_util IS DISTINCT FROM new.target_util) OR (old.cold_mult IS DISTINCT FROM new.cold_mult) OR (old.cold_workers IS DISTINCT FROM new.cold_workers) OR (old.max_workers IS DISTINCT FROM new.max_workers) OR (old.max_queue_time_s IS DISTINCT FROM new.max_queue_time_s) OR (old.target_queue_time_s IS DISTINCT FROM new.target_queue_time_s) OR (old.inactivity_timeout_s IS DISTINCT FROM new.inactivity_timeout_s) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION live_endpoint();
 CREATE TRIGGER live_created AFTER INSERT ON public.endpoint_groups FOR EACH ROW EXECUTE FUNCTION live_endpoint();
-CREATE TRIGGER live_changed AFTER UPDATE ON public.endpoint_workers FOR EACH ROW WHEN ((((((((old.state IS DISTINCT FROM new.state) OR (old.worker_group_id IS DISTINCT FROM new.worker_group_id)) OR (old.generation IS DISTINCT FROM new.generation)) OR (old.ready_at IS DISTINCT FROM new.ready_at)) OR (old.draining_at IS DISTINCT FROM new.draining_at)) OR (old.failure IS DISTINCT FROM new.failure)) OR (old.removal_failure IS DISTINCT FROM new.removal_failure))) EXECUTE FUNCTION live_worker();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.endpoint_workers FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.worker_group_id IS DISTINCT FROM new.worker_group_id) OR (old.generation IS DISTINCT FROM new.generation) OR (old.ready_at IS DISTINCT FROM new.ready_at) OR (old.draining_at IS DISTINCT FROM new.draining_at) OR (old.failure IS DISTINCT FROM new.failure) OR (old.removal_failure IS DISTINCT FROM new.removal_failure))) EXECUTE FUNCTION live_worker();
 CREATE TRIGGER live_created AFTER INSERT OR DELETE ON public.endpoint_workers FOR EACH ROW EXECUTE FUNCTION live_worker();
 CREATE TRIGGER fact_links_append_only BEFORE DELETE OR UPDATE ON public.fact_links FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER fact_links_no_truncate BEFORE TRUNCATE ON public.fact_links FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER facts_append_only BEFORE DELETE OR UPDATE ON public.facts FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER facts_no_truncate BEFORE TRUNCATE ON public.facts FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
-CREATE TRIGGER live_changed AFTER UPDATE ON public.instances FOR EACH ROW WHEN (((((((((((((((((old.label IS DISTINCT FROM new.label) OR (old.phase IS DISTINCT FROM new.phase)) OR (old.desired IS DISTINCT FROM new.desired)) OR (old.generation IS DISTINCT FROM new.generation)) OR (old.observed_generation IS DISTINCT FROM new.observed_generation)) OR (old.observed_state IS DISTINCT FROM new.observed_state)) OR (old.observed_status_msg IS DISTINCT FROM new.observed_status_msg)) OR (old.observed_ports IS DISTINCT FROM new.observed_ports)) OR (old.device_problem IS DISTINCT FROM new.device_problem)) OR (old.device_count IS DISTINCT FROM new.device_count)) OR (old.disk_bytes IS DISTINCT FROM new.disk_bytes)) OR (old.price_nanos_per_hour IS DISTINCT FROM new.price_nanos_per_hour)) OR (old.is_bid IS DISTINCT FROM new.is_bid)) OR (old.end_at IS DISTINCT FROM new.end_at)) OR (old.ended_at IS DISTINCT FROM new.ended_at)) OR (old.displaced_at IS DISTINCT FROM new.displaced_at))) EXECUTE FUNCTION live_instance();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.instances FOR EACH ROW WHEN (((old.label IS DISTINCT FROM new.label) OR (old.phase IS DISTINCT FROM new.phase) OR (old.desired IS DISTINCT FROM new.desired) OR (old.generation IS DISTINCT FROM new.generation) OR (old.observed_generation IS DISTINCT FROM new.observed_generation) OR (old.observed_state IS DISTINCT FROM new.observed_state) OR (old.observed_status_msg IS DISTINCT FROM new.observed_status_msg) OR (old.observed_ports IS DISTINCT FROM new.observed_ports) OR (old.device_problem IS DISTINCT FROM new.device_problem) OR (old.device_count IS DISTINCT FROM new.device_count) OR (old.disk_bytes IS DISTINCT FROM new.disk_bytes) OR (old.price_nanos_per_hour IS DISTINCT FROM new.price_nanos_per_hour) OR (old.is_bid IS DISTINCT FROM new.is_bid) OR (old.end_at IS DISTINCT FROM new.end_at) OR (old.ended_at IS DISTINCT FROM new.ended_at) OR (old.displaced_at IS DISTINCT FROM new.displaced_at))) EXECUTE FUNCTION live_instance();
 CREATE TRIGGER live_created AFTER INSERT ON public.instances FOR EACH ROW EXECUTE FUNCTION live_instance();
 CREATE TRIGGER invoice_documents_append_only BEFORE DELETE OR UPDATE ON public.invoice_documents FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER invoice_documents_no_truncate BEFORE TRUNCATE ON public.invoice_documents FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
@@ -3491,12 +3489,12 @@ CREATE TRIGGER ledger_transfers_append_only BEFORE DELETE OR UPDATE ON public.le
 CREATE TRIGGER ledger_transfers_no_truncate BEFORE TRUNCATE ON public.ledger_transfers FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER live_changed AFTER UPDATE ON public.machine_maintenances REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION live_machine_parts();
 CREATE TRIGGER live_created AFTER INSERT ON public.machine_maintenances REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION live_machine_parts();
-CREATE TRIGGER live_changed AFTER UPDATE ON public.machines FOR EACH ROW WHEN (((((((((((((old.is_connected IS DISTINCT FROM new.is_connected) OR (old.is_listed IS DISTINCT FROM new.is_listed)) OR (old.verification IS DISTINCT FROM new.verification)) OR (old.price_device_nanos_per_hour IS DISTINCT FROM new.price_device_nanos_per_hour)) OR (old.price_min_bid_nanos_per_hour IS DISTINCT FROM new.price_min_bid_nanos_per_hour)) OR (old.price_disk_nanos_per_gb_month IS DISTINCT FROM new.price_disk_nanos_per_gb_month)) OR (old.price_inet_up_nanos_per_gb IS DISTINCT FROM new.price_inet_up_nanos_per_gb)) OR (old.price_inet_down_nanos_per_gb IS DISTINCT FROM new.price_inet_down_nanos_per_gb)) OR (old.min_chunk IS DISTINCT FROM new.min_chunk)) OR (old.offer_end_at IS DISTINCT FROM new.offer_end_at)) OR (old.rests_until_at IS DISTINCT FROM new.rests_until_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION live_machine();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.machines FOR EACH ROW WHEN (((old.is_connected IS DISTINCT FROM new.is_connected) OR (old.is_listed IS DISTINCT FROM new.is_listed) OR (old.verification IS DISTINCT FROM new.verification) OR (old.price_device_nanos_per_hour IS DISTINCT FROM new.price_device_nanos_per_hour) OR (old.price_min_bid_nanos_per_hour IS DISTINCT FROM new.price_min_bid_nanos_per_hour) OR (old.price_disk_nanos_per_gb_month IS DISTINCT FROM new.price_disk_nanos_per_gb_month) OR (old.price_inet_up_nanos_per_gb IS DISTINCT FROM new.price_inet_up_nanos_per_gb) OR (old.price_inet_down_nanos_per_gb IS DISTINCT FROM new.price_inet_down_nanos_per_gb) OR (old.min_chunk IS DISTINCT FROM new.min_chunk) OR (old.offer_end_at IS DISTINCT FROM new.offer_end_at) OR (old.rests_until_at IS DISTINCT FROM new.rests_until_at) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION live_machine();
 CREATE TRIGGER live_created AFTER INSERT ON public.machines FOR EACH ROW EXECUTE FUNCTION live_machine();
 CREATE TRIGGER live_changed AFTER UPDATE ON public.notices FOR EACH ROW WHEN ((old.read_at IS DISTINCT FROM new.read_at)) EXECUTE FUNCTION live_notification();
 CREATE TRIGGER live_created AFTER INSERT ON public.notices FOR EACH ROW EXECUTE FUNCTION live_notification();
 CREATE TRIGGER payout_holds_change BEFORE DELETE OR UPDATE ON public.payout_holds FOR EACH ROW EXECUTE FUNCTION payout_holds_change();
-CREATE TRIGGER live_changed AFTER UPDATE ON public.standing_requests FOR EACH ROW WHEN ((((((old.status IS DISTINCT FROM new.status) OR (old.reason IS DISTINCT FROM new.reason)) OR (old.instance_id IS DISTINCT FROM new.instance_id)) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.closed_at IS DISTINCT FROM new.closed_at))) EXECUTE FUNCTION live_queue();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.standing_requests FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) OR (old.reason IS DISTINCT FROM new.reason) OR (old.instance_id IS DISTINCT FROM new.instance_id) OR (old.expires_at IS DISTINCT FROM new.expires_at) OR (old.closed_at IS DISTINCT FROM new.closed_at))) EXECUTE FUNCTION live_queue();
 CREATE TRIGGER live_created AFTER INSERT ON public.standing_requests FOR EACH ROW EXECUTE FUNCTION live_queue();
 CREATE TRIGGER team_rights_changed AFTER DELETE OR UPDATE ON public.team_members FOR EACH ROW EXECUTE FUNCTION notify_team_rights_changed();
 CREATE TRIGGER team_rights_changed AFTER DELETE OR UPDATE ON public.team_roles FOR EACH ROW EXECUTE FUNCTION notify_team_rights_changed();
@@ -3504,7 +3502,7 @@ CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE OF is_admin, deleted_at, 
 CREATE TRIGGER api_keys_changed_by_tfa AFTER UPDATE OF tfa_enabled_at ON public.users FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('user');
 CREATE TRIGGER member_changed AFTER UPDATE OF deleted_at, freeze_id ON public.users FOR EACH ROW EXECUTE FUNCTION notify_member_changed();
 CREATE TRIGGER live_changed AFTER INSERT OR DELETE ON public.volume_attachments FOR EACH ROW EXECUTE FUNCTION live_volume_attachment();
-CREATE TRIGGER live_changed AFTER UPDATE ON public.volumes FOR EACH ROW WHEN ((((((((old.name IS DISTINCT FROM new.name) OR (old.size_bytes IS DISTINCT FROM new.size_bytes)) OR (old.price_nanos_per_gb_month IS DISTINCT FROM new.price_nanos_per_gb_month)) OR (old.end_at IS DISTINCT FROM new.end_at)) OR (old.problem IS DISTINCT FROM new.problem)) OR (old.deleting_at IS DISTINCT FROM new.deleting_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION live_volume();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.volumes FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.size_bytes IS DISTINCT FROM new.size_bytes) OR (old.price_nanos_per_gb_month IS DISTINCT FROM new.price_nanos_per_gb_month) OR (old.end_at IS DISTINCT FROM new.end_at) OR (old.problem IS DISTINCT FROM new.problem) OR (old.deleting_at IS DISTINCT FROM new.deleting_at) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION live_volume();
 CREATE TRIGGER live_created AFTER INSERT ON public.volumes FOR EACH ROW EXECUTE FUNCTION live_volume();
-CREATE TRIGGER live_changed AFTER UPDATE ON public.worker_groups FOR EACH ROW WHEN (((((((((((((old.template_hash IS DISTINCT FROM new.template_hash) OR (old.search_params IS DISTINCT FROM new.search_params)) OR (old.launch_args IS DISTINCT FROM new.launch_args)) OR (old.test_workers IS DISTINCT FROM new.test_workers)) OR (old.cold_workers IS DISTINCT FROM new.cold_workers)) OR (old.max_workers IS DISTINCT FROM new.max_workers)) OR (old.generation IS DISTINCT FROM new.generation)) OR (old.is_updating IS DISTINCT FROM new.is_updating)) OR (old.resumes_at IS DISTINCT FROM new.resumes_at)) OR (old.max_nanos_per_hour IS DISTINCT FROM new.max_nanos_per_hour)) OR (old.waits_for_price_since_at IS DISTINCT FROM new.waits_for_price_since_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION live_worker_group();
+CREATE TRIGGER live_changed AFTER UPDATE ON public.worker_groups FOR EACH ROW WHEN (((old.template_hash IS DISTINCT FROM new.template_hash) OR (old.search_params IS DISTINCT FROM new.search_params) OR (old.launch_args IS DISTINCT FROM new.launch_args) OR (old.test_workers IS DISTINCT FROM new.test_workers) OR (old.cold_workers IS DISTINCT FROM new.cold_workers) OR (old.max_workers IS DISTINCT FROM new.max_workers) OR (old.generation IS DISTINCT FROM new.generation) OR (old.is_updating IS DISTINCT FROM new.is_updating) OR (old.resumes_at IS DISTINCT FROM new.resumes_at) OR (old.max_nanos_per_hour IS DISTINCT FROM new.max_nanos_per_hour) OR (old.waits_for_price_since_at IS DISTINCT FROM new.waits_for_price_since_at) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION live_worker_group();
 CREATE TRIGGER live_created AFTER INSERT ON public.worker_groups FOR EACH ROW EXECUTE FUNCTION live_worker_group();

@@ -73,13 +73,22 @@ $$;
 create trigger live_created after insert on instances for each row execute function live_instance();
 create trigger live_changed after update on instances for each row
   when (
-    (old.label, old.phase, old.desired, old.generation, old.observed_generation, old.observed_state,
-      old.observed_status_msg, old.observed_ports, old.device_problem, old.device_count, old.disk_bytes,
-      old.price_nanos_per_hour, old.is_bid, old.end_at, old.ended_at, old.displaced_at)
-    is distinct from
-    (new.label, new.phase, new.desired, new.generation, new.observed_generation, new.observed_state,
-      new.observed_status_msg, new.observed_ports, new.device_problem, new.device_count, new.disk_bytes,
-      new.price_nanos_per_hour, new.is_bid, new.end_at, new.ended_at, new.displaced_at)
+    old.label is distinct from new.label
+    or old.phase is distinct from new.phase
+    or old.desired is distinct from new.desired
+    or old.generation is distinct from new.generation
+    or old.observed_generation is distinct from new.observed_generation
+    or old.observed_state is distinct from new.observed_state
+    or old.observed_status_msg is distinct from new.observed_status_msg
+    or old.observed_ports is distinct from new.observed_ports
+    or old.device_problem is distinct from new.device_problem
+    or old.device_count is distinct from new.device_count
+    or old.disk_bytes is distinct from new.disk_bytes
+    or old.price_nanos_per_hour is distinct from new.price_nanos_per_hour
+    or old.is_bid is distinct from new.is_bid
+    or old.end_at is distinct from new.end_at
+    or old.ended_at is distinct from new.ended_at
+    or old.displaced_at is distinct from new.displaced_at
   )
   execute function live_instance();
 
@@ -97,9 +106,13 @@ $$;
 create trigger live_created after insert on volumes for each row execute function live_volume();
 create trigger live_changed after update on volumes for each row
   when (
-    (old.name, old.size_bytes, old.price_nanos_per_gb_month, old.end_at, old.problem, old.deleting_at, old.deleted_at)
-    is distinct from
-    (new.name, new.size_bytes, new.price_nanos_per_gb_month, new.end_at, new.problem, new.deleting_at, new.deleted_at)
+    old.name is distinct from new.name
+    or old.size_bytes is distinct from new.size_bytes
+    or old.price_nanos_per_gb_month is distinct from new.price_nanos_per_gb_month
+    or old.end_at is distinct from new.end_at
+    or old.problem is distinct from new.problem
+    or old.deleting_at is distinct from new.deleting_at
+    or old.deleted_at is distinct from new.deleted_at
   )
   execute function live_volume();
 
@@ -116,10 +129,9 @@ $$;
 create trigger live_changed after insert or delete on volume_attachments
   for each row execute function live_volume_attachment();
 
-create function live_machine_facts(m machines) returns jsonb language sql as $$
-  select jsonb_build_object(
-    'is_connected', m.is_connected, 'is_listed', m.is_listed, 'verification', m.verification
-  )
+create function live_machine_facts(is_connected boolean, is_listed boolean, verification text)
+returns jsonb language sql as $$
+  select jsonb_build_object('is_connected', is_connected, 'is_listed', is_listed, 'verification', verification)
 $$;
 
 create function live_machine() returns trigger language plpgsql as $$
@@ -127,7 +139,7 @@ begin
   insert into live_changes (user_id, kind, object_id, change, facts) values (
     new.host_id, 'machine', new.id,
     case when tg_op = 'INSERT' then 'created' when new.deleted_at is not null then 'deleted' else 'changed' end,
-    live_machine_facts(new)
+    live_machine_facts(new.is_connected, new.is_listed, new.verification)
   );
   return null;
 end
@@ -136,13 +148,18 @@ $$;
 create trigger live_created after insert on machines for each row execute function live_machine();
 create trigger live_changed after update on machines for each row
   when (
-    (old.is_connected, old.is_listed, old.verification, old.price_device_nanos_per_hour,
-      old.price_min_bid_nanos_per_hour, old.price_disk_nanos_per_gb_month, old.price_inet_up_nanos_per_gb,
-      old.price_inet_down_nanos_per_gb, old.min_chunk, old.offer_end_at, old.rests_until_at, old.deleted_at)
-    is distinct from
-    (new.is_connected, new.is_listed, new.verification, new.price_device_nanos_per_hour,
-      new.price_min_bid_nanos_per_hour, new.price_disk_nanos_per_gb_month, new.price_inet_up_nanos_per_gb,
-      new.price_inet_down_nanos_per_gb, new.min_chunk, new.offer_end_at, new.rests_until_at, new.deleted_at)
+    old.is_connected is distinct from new.is_connected
+    or old.is_listed is distinct from new.is_listed
+    or old.verification is distinct from new.verification
+    or old.price_device_nanos_per_hour is distinct from new.price_device_nanos_per_hour
+    or old.price_min_bid_nanos_per_hour is distinct from new.price_min_bid_nanos_per_hour
+    or old.price_disk_nanos_per_gb_month is distinct from new.price_disk_nanos_per_gb_month
+    or old.price_inet_up_nanos_per_gb is distinct from new.price_inet_up_nanos_per_gb
+    or old.price_inet_down_nanos_per_gb is distinct from new.price_inet_down_nanos_per_gb
+    or old.min_chunk is distinct from new.min_chunk
+    or old.offer_end_at is distinct from new.offer_end_at
+    or old.rests_until_at is distinct from new.rests_until_at
+    or old.deleted_at is distinct from new.deleted_at
   )
   execute function live_machine();
 
@@ -150,7 +167,7 @@ create trigger live_changed after update on machines for each row
 create function live_machine_parts() returns trigger language plpgsql as $$
 begin
   insert into live_changes (user_id, kind, object_id, change, facts)
-  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m)
+  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m.is_connected, m.is_listed, m.verification)
   from machines m where m.id in (select machine_id from changed) and m.deleted_at is null
   order by m.id;
   return null;
@@ -169,7 +186,7 @@ create trigger live_changed after update on machine_maintenances referencing new
 create function live_released_leases() returns trigger language plpgsql as $$
 begin
   insert into live_changes (user_id, kind, object_id, change, facts)
-  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m)
+  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m.is_connected, m.is_listed, m.verification)
   from machines m
   where m.deleted_at is null and m.id in (
     select n.machine_id from now n join before b on b.id = n.id where b.released_at is distinct from n.released_at
@@ -185,14 +202,16 @@ create trigger live_changed after update on leases referencing old table as befo
 create function live_device() returns trigger language plpgsql as $$
 begin
   insert into live_changes (user_id, kind, object_id, change, facts)
-  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m)
+  select m.host_id, 'machine', m.id, 'changed', live_machine_facts(m.is_connected, m.is_listed, m.verification)
   from machines m where m.id = new.machine_id and m.deleted_at is null;
   return null;
 end
 $$;
 
 create trigger live_changed after update on devices for each row
-  when ((old.is_present, old.is_healthy, old.health_reason) is distinct from (new.is_present, new.is_healthy, new.health_reason))
+  when (old.is_present is distinct from new.is_present
+    or old.is_healthy is distinct from new.is_healthy
+    or old.health_reason is distinct from new.health_reason)
   execute function live_device();
 
 create function live_endpoint() returns trigger language plpgsql as $$
@@ -209,11 +228,18 @@ $$;
 create trigger live_created after insert on endpoint_groups for each row execute function live_endpoint();
 create trigger live_changed after update on endpoint_groups for each row
   when (
-    (old.name, old.state, old.min_load, old.min_cold_load, old.target_util, old.cold_mult, old.cold_workers,
-      old.max_workers, old.max_queue_time_s, old.target_queue_time_s, old.inactivity_timeout_s, old.deleted_at)
-    is distinct from
-    (new.name, new.state, new.min_load, new.min_cold_load, new.target_util, new.cold_mult, new.cold_workers,
-      new.max_workers, new.max_queue_time_s, new.target_queue_time_s, new.inactivity_timeout_s, new.deleted_at)
+    old.name is distinct from new.name
+    or old.state is distinct from new.state
+    or old.min_load is distinct from new.min_load
+    or old.min_cold_load is distinct from new.min_cold_load
+    or old.target_util is distinct from new.target_util
+    or old.cold_mult is distinct from new.cold_mult
+    or old.cold_workers is distinct from new.cold_workers
+    or old.max_workers is distinct from new.max_workers
+    or old.max_queue_time_s is distinct from new.max_queue_time_s
+    or old.target_queue_time_s is distinct from new.target_queue_time_s
+    or old.inactivity_timeout_s is distinct from new.inactivity_timeout_s
+    or old.deleted_at is distinct from new.deleted_at
   )
   execute function live_endpoint();
 
@@ -230,13 +256,18 @@ $$;
 create trigger live_created after insert on worker_groups for each row execute function live_worker_group();
 create trigger live_changed after update on worker_groups for each row
   when (
-    (old.template_hash, old.search_params, old.launch_args, old.test_workers, old.cold_workers, old.max_workers,
-      old.generation, old.is_updating, old.resumes_at, old.max_nanos_per_hour, old.waits_for_price_since_at,
-      old.deleted_at)
-    is distinct from
-    (new.template_hash, new.search_params, new.launch_args, new.test_workers, new.cold_workers, new.max_workers,
-      new.generation, new.is_updating, new.resumes_at, new.max_nanos_per_hour, new.waits_for_price_since_at,
-      new.deleted_at)
+    old.template_hash is distinct from new.template_hash
+    or old.search_params is distinct from new.search_params
+    or old.launch_args is distinct from new.launch_args
+    or old.test_workers is distinct from new.test_workers
+    or old.cold_workers is distinct from new.cold_workers
+    or old.max_workers is distinct from new.max_workers
+    or old.generation is distinct from new.generation
+    or old.is_updating is distinct from new.is_updating
+    or old.resumes_at is distinct from new.resumes_at
+    or old.max_nanos_per_hour is distinct from new.max_nanos_per_hour
+    or old.waits_for_price_since_at is distinct from new.waits_for_price_since_at
+    or old.deleted_at is distinct from new.deleted_at
   )
   execute function live_worker_group();
 
@@ -260,9 +291,13 @@ create trigger live_created after insert or delete on endpoint_workers
   for each row execute function live_worker();
 create trigger live_changed after update on endpoint_workers for each row
   when (
-    (old.state, old.worker_group_id, old.generation, old.ready_at, old.draining_at, old.failure, old.removal_failure)
-    is distinct from
-    (new.state, new.worker_group_id, new.generation, new.ready_at, new.draining_at, new.failure, new.removal_failure)
+    old.state is distinct from new.state
+    or old.worker_group_id is distinct from new.worker_group_id
+    or old.generation is distinct from new.generation
+    or old.ready_at is distinct from new.ready_at
+    or old.draining_at is distinct from new.draining_at
+    or old.failure is distinct from new.failure
+    or old.removal_failure is distinct from new.removal_failure
   )
   execute function live_worker();
 
@@ -295,8 +330,10 @@ $$;
 create trigger live_created after insert on standing_requests for each row execute function live_queue();
 create trigger live_changed after update on standing_requests for each row
   when (
-    (old.status, old.reason, old.instance_id, old.expires_at, old.closed_at)
-    is distinct from
-    (new.status, new.reason, new.instance_id, new.expires_at, new.closed_at)
+    old.status is distinct from new.status
+    or old.reason is distinct from new.reason
+    or old.instance_id is distinct from new.instance_id
+    or old.expires_at is distinct from new.expires_at
+    or old.closed_at is distinct from new.closed_at
   )
   execute function live_queue();
