@@ -64,6 +64,7 @@ export class LiveHub {
   #lookedAtMs = 0;
   #look: Promise<void> | undefined;
   #checking: Promise<void> | undefined;
+  #beginning: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(ports: HubPorts) {
@@ -114,13 +115,8 @@ export class LiveHub {
     this.#counts.take(follower);
     stream.output.once("close", () => this.#remove(stream));
     try {
-      const { last } = await readChangeClock(this.#ports.database.kysely);
+      if (this.#streams.size === 0) await this.#begin();
       this.#requireOpen();
-      // Looks stand still while nobody follows, so the first one begins at the end of the log.
-      if (this.#streams.size === 0) {
-        this.#place = last;
-        this.#lookedAtMs = this.#ports.clock.monotonicMs();
-      }
     } catch (error) {
       stream.output.destroy();
       throw error;
@@ -131,6 +127,26 @@ export class LiveHub {
       if (!follows) stream.finish();
     });
     return stream;
+  }
+
+  /**
+   * Puts the place at the end of the log, since looks stand still while nobody follows. Changes of that time have no
+   * number yet; without one now, they would be told as new.
+   */
+  #begin(): Promise<void> {
+    const { database, clock } = this.#ports;
+    const begin = async () => {
+      await numberChanges(database.kysely);
+      const { last } = await readChangeClock(database.kysely);
+      if (this.#streams.size > 0) return;
+      this.#place = last;
+      this.#lookedAtMs = clock.monotonicMs();
+    };
+    // Streams that are opened at once share one beginning: the numbers of another one's would not be visible yet.
+    this.#beginning ??= begin().finally(() => {
+      this.#beginning = undefined;
+    });
+    return this.#beginning;
   }
 
   async #catchUp(stream: LiveStream, after: bigint | undefined): Promise<void> {

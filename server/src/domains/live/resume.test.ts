@@ -54,6 +54,18 @@ describe("a stream", () => {
   const status = (secret: string, query: string, headers: Readonly<Record<string, string>> = {}) =>
     app.call({ method: "GET", url: `/api/v0/events/?${query}`, secret, headers });
 
+  test("does not tell of changes that came before anybody followed", async () => {
+    const user = await app.caller();
+    await post(user);
+    const follower = await follow(user.secret, { kinds: "notification" });
+    const id = await post(user);
+    await passing("the change that came later", () => follower.of("notification").length > 0);
+    assert.deepEqual(
+      follower.of("notification").map(({ data }) => data["id"]),
+      [id],
+    );
+  });
+
   test("resumes at another server behind what was heard, and hears each change once", async () => {
     const user = await app.caller();
     const first = await follow(user.secret, { kinds: "notification" });
