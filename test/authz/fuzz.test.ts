@@ -23,8 +23,8 @@ const FILES: Readonly<Record<string, string>> = {
   "GET /api/v0/invoice_documents/{number}/pdf/": "application/pdf",
 };
 
-/** An answer that does not end by itself. */
-const ENDLESS = "GET /api/v0/events/";
+/** The path of an answer that does not end by itself. */
+const ENDLESS = /^\/+api\/+v0\/+events\/*$/;
 
 /** A number and not a time, so that a busy machine sends as many, and a seed the same ones again. */
 const REQUESTS = Number(process.env["BERTH_FUZZ_REQUESTS"] ?? 8_000);
@@ -57,6 +57,11 @@ const BARE: Readonly<Record<string, "array" | "string">> = {
 const ENDS_ITS_KEY: ReadonlySet<string> = new Set(["api.apikey.reset", "api.team.delete"]);
 
 const rows: Readonly<Record<string, Row>> = endpoints;
+
+/** True when the server takes the path for that of events, which a path with dots in it may become. */
+function isEndless(path: string): boolean {
+  return ENDLESS.test(URL.parse(path, "http://localhost")?.pathname ?? path);
+}
 
 describe("random requests", () => {
   let world: World;
@@ -93,7 +98,7 @@ describe("random requests", () => {
   const send = async ({ operation, path, headers, payload }: AnyRequest, by: string) =>
     world.app.http.app.inject({
       method: operation.method as "GET",
-      url: operation.name === ENDLESS ? `${path}${path.includes("?") ? "&" : "?"}follow=false` : path,
+      url: isEndless(path) ? `${path}${path.includes("?") ? "&" : "?"}follow=false` : path,
       remoteAddress: "192.0.2.9",
       headers: { authorization: `Bearer ${by}`, ...headers },
       ...(payload === undefined ? {} : { payload }),
@@ -120,6 +125,8 @@ describe("random requests", () => {
       assert.equal(String(response.headers["content-type"]).split(";")[0], fileType);
       return;
     }
+    // A path with dots in it has become that of events.
+    if (status === 200 && isEndless(request.path)) return;
     assert.equal(response.headers["content-type"], "application/json", text);
     const body: unknown = JSON.parse(text);
     // A path that the random part made another route's, or none's, is answered by that one.

@@ -23,9 +23,9 @@ test("events are kept for a week, and are read by level, newest first", async (t
   const forget = autoscaleLoops({ database: env.database, clock, autoscaler: app.autoscaler }).find(
     ({ name }) => name === "forget-endpoint-events",
   );
-  assert.deepEqual(await forget?.run(), { deleted: 0 });
+  assert.deepEqual(await forget?.run(), { deleted: 0, fleets: 0 });
   clock.jump(2000);
-  assert.deepEqual(await forget?.run(), { deleted: 1 });
+  assert.deepEqual(await forget?.run(), { deleted: 1, fleets: 0 });
   assert.deepEqual(await sentencesOf(world, fleet), ["seen", "new  one"]);
   const read = async (level: 0 | 3, limit: number, before?: number) =>
     (await listEvents(env.database.kysely, fleet.endpointId, { level, limit, before })).map(({ sentence, id }) => ({
