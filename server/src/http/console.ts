@@ -9,7 +9,7 @@ import type { HttpScope } from "./server.ts";
 /** First parts of the paths at which the console has pages; none of them is a path of the API. */
 const CONSOLE_AREAS = [
   ...["market", "instances", "queue", "templates", "volumes", "endpoints", "deployments", "money", "host", "team"],
-  ...["account", "operate", "help", "sign-in", "sign-up", "invitation", "reset"],
+  ...["account", "operate", "help", "sign-in", "sign-up", "reset-password"],
 ] as const;
 
 export type ConsoleFiles = {
