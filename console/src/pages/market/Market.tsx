@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
@@ -21,6 +22,8 @@ const route = getRouteApi("/frame/market");
 /** Rows that are asked for at first; "more" asks for four times as many. */
 const FIRST_ROWS = 100;
 const MORE = 4;
+/** Columns for which a narrower screen has no room; the panel of an offer shows them, too. */
+const WIDE_ONLY: ReadonlySet<string> = new Set(["inet_down", "duration"]);
 const BY_SCORE: Sort = { key: "score", isDescending: true };
 
 export function Market() {
@@ -42,6 +45,8 @@ export function Market() {
   const open = (offer: OfferRow | undefined) =>
     void navigate({ search: (before) => ({ ...before, offer: offer?.id }) });
   const rows = offers.data;
+  const isWide = useMediaQuery("(min-width: 1400px)", true, { getInitialValueInEffect: false });
+  const columns = offerColumns(type, open).filter(({ key }) => isWide || !WIDE_ONLY.has(key));
   return (
     <>
       <PageHead title="Market" actions={<SavedSearches q={typed} onChoose={changeText} />} />
@@ -58,7 +63,7 @@ export function Market() {
         <DataTable
           label="Offers that match"
           rows={rows}
-          columns={offerColumns(type, open)}
+          columns={columns}
           keyOf={({ id }) => id}
           empty={<NoOffers q={typed} all={all} onClear={() => changeText("")} />}
           sort={sort}
