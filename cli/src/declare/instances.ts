@@ -9,7 +9,7 @@ export function declareInstanceCommands(program: Command): void {
   instanceCommand(program, "show", "show one instance").action(async (id, options) =>
     (await import("../commands/instance/show.ts")).showInstance(id, options),
   );
-  serverCommand(program, "events", "list the events of an instance with their causes, or follow the whole account")
+  serverCommand(program, "events", "list events of an instance, or follow those of the account")
     .argument("[id]", "id of the instance", parseId)
     .option("--limit <count>", "number of newest events of the instance", parseCount, 50)
     .option("--follow", "show what changes in the account as it happens")
