@@ -60,7 +60,7 @@ const rows: Readonly<Record<string, Row>> = endpoints;
 
 /** True when the server takes the path for that of events, which a path with dots in it may become. */
 function isEndless(path: string): boolean {
-  return ENDLESS.test(URL.parse(path, "http://localhost")?.pathname ?? path);
+  return ENDLESS.test(URL.parse(`http://localhost${path}`)?.pathname ?? path);
 }
 
 describe("random requests", () => {
