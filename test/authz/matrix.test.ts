@@ -18,7 +18,11 @@ import { anInstance, makeWorld, type Target, type World } from "./world.ts";
 const rows: Readonly<Record<string, Row>> = { ...endpoints, ...hiddenEndpoints };
 const described = new Map((await listOperations({ withFiles: true })).map(({ name, answer }) => [name, answer]));
 
+/** Addresses of callers without a right key, in turn: one alone would show more wrong keys than an address may. */
+const STRANGERS = ["192.0.2.31", "192.0.2.32", "192.0.2.33", "192.0.2.34"] as const;
+
 describe("who may call what", () => {
+  let strangerCount = 0;
   let world: World;
   const cleanups: (() => Promise<void>)[] = [];
   const badKeys = new Map<string, string>();
@@ -41,7 +45,8 @@ describe("who may call what", () => {
   const refuse = async (status: number, method: string, ...calls: readonly Call[]): Promise<void> => {
     const before = await world.contents();
     for (const { target, secret } of calls) {
-      const answer = await world.send(method, target, secret);
+      const from = status === 401 ? STRANGERS[(strangerCount += 1) % STRANGERS.length] : undefined;
+      const answer = await world.send(method, from === undefined ? target : { ...target, from }, secret);
       assert.equal(answer.status, status, `${method} ${target.path} ${JSON.stringify(target.body)}: ${answer.text}`);
       assert.equal(answer.headers["content-type"], "application/json");
       assert.deepEqual(

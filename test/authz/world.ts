@@ -34,6 +34,8 @@ export type Target = {
   readonly headers?: Readonly<Record<string, string>>;
   /** The body as it is, instead of `body`. */
   readonly text?: string;
+  /** The address that it comes from; that of all requests when absent. */
+  readonly from?: string;
 };
 
 export type Route = { readonly method: string; readonly path: string; readonly operation: string };
@@ -200,7 +202,7 @@ export async function anInstance(
 async function inject(
   app: BerthApp,
   method: string,
-  { path, body, headers = {}, text }: Target,
+  { path, body, headers = {}, text, from = ADDRESS }: Target,
   secret?: string,
 ): Promise<TestAnswer> {
   const payload = text ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -208,7 +210,7 @@ async function inject(
     // The framework's list of methods; an unknown one is its own failure.
     method: method as "GET",
     url: path,
-    remoteAddress: ADDRESS,
+    remoteAddress: from,
     headers: {
       ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
       ...(payload === undefined ? {} : { "content-type": "application/json" }),
