@@ -30,7 +30,7 @@ export const StoredJob = Type.Object({
   msg: Type.String(),
 });
 export const DeletedJob = Type.Object({ success: Type.Literal(true), msg: Type.String() });
-export const JobParams = Type.Object({ id: Type.Integer() });
+export const JobParams = Type.Object({ id: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) });
 export const RunsQuery = Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })) });
 
 const Outcome = Type.Union([
