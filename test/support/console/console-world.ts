@@ -51,6 +51,8 @@ export type PageOptions = {
   readonly isPhone?: boolean;
   /** Messages in the browser's console that the test provokes. */
   readonly expected?: RegExp;
+  /** Takes any certificate, as a person does who has not installed the root of the installation. */
+  readonly trustsAll?: boolean;
 };
 
 /**
@@ -60,10 +62,12 @@ export type PageOptions = {
 export async function aPage(
   t: Pick<TestContext, "after">,
   { url, browser }: Pick<ConsoleWorld, "url" | "browser">,
-  { colorScheme = "light", isPhone = false, expected }: PageOptions = {},
+  { colorScheme = "light", isPhone = false, trustsAll = false, expected }: PageOptions = {},
 ): Promise<Page> {
   const viewport = isPhone ? { width: 390, height: 844 } : { width: 1_360, height: 850 };
-  const context = await browser.newContext({ baseURL: url, colorScheme, viewport, hasTouch: isPhone });
+  const context = await browser.newContext({
+    ...{ baseURL: url, colorScheme, viewport, hasTouch: isPhone, ignoreHTTPSErrors: trustsAll },
+  });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const complaints = complaintsOf(page);
