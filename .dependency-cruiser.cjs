@@ -10,6 +10,7 @@ const DOMAINS = {
   servers: [],
   unbuilt: [],
   "people/accounts": ["notifications"],
+  "people/clouds": ["people/accounts"],
   "people/schedules": ["people/accounts", "notifications"],
   "people/sign-in": ["people/accounts", "notifications"],
   "people/teams": ["people/accounts", "money/ledger", "notifications"],
@@ -45,6 +46,7 @@ const DOMAINS = {
   "rental/templates": ["people/accounts"],
   "rental/instances": [
     "people/accounts",
+    "people/clouds",
     "supply/hosts",
     "supply/market",
     "supply/volumes",

@@ -1179,9 +1179,17 @@ export type CloudConnectRequest = {
   readonly key_id?: string;
   readonly application_key?: string;
   readonly namespace?: string;
+  readonly endpoint?: string;
+  readonly region?: string;
   readonly code?: string;
   readonly state?: string;
   readonly [key: string]: unknown;
+};
+
+export type CloudConnectResponse = {
+  readonly success: true;
+  readonly msg: string;
+  readonly id: number;
 };
 
 export type CloudConnection = {
@@ -1189,6 +1197,10 @@ export type CloudConnection = {
   readonly cloud_service_id: number;
   readonly cloud_type: string;
   readonly user_given_name: string;
+  readonly endpoint: string | null;
+  readonly region: string | null;
+  readonly namespace: string | null;
+  readonly created_at: number;
 };
 
 export type CloudCopyRequest = {
@@ -9278,9 +9290,9 @@ export type CloudConnectInput = {
   readonly body: CloudConnectRequest;
 };
 
-export type CloudConnectAnswer = unknown;
+export type CloudConnectAnswer = CloudConnectResponse;
 
-/** Connect a cloud storage: not built yet: `POST /api/v0/users/cloud/` */
+/** Connect a cloud storage: `POST /api/v0/users/cloud/` */
 export function cloudConnect(client: Client, input: CloudConnectInput, options?: CallOptions): Promise<CloudConnectAnswer> {
   return client.request({ method: "POST", path: "/api/v0/users/cloud/", body: input.body ?? {} }, options);
 }
@@ -9289,9 +9301,9 @@ export type CloudDisconnectInput = {
   readonly body: CloudDisconnectRequest;
 };
 
-export type CloudDisconnectAnswer = unknown;
+export type CloudDisconnectAnswer = Message;
 
-/** Delete a cloud connection: not built yet: `DELETE /api/v0/users/cloud/` */
+/** Delete a cloud connection: `DELETE /api/v0/users/cloud/` */
 export function cloudDisconnect(client: Client, input: CloudDisconnectInput, options?: CallOptions): Promise<CloudDisconnectAnswer> {
   return client.request({ method: "DELETE", path: "/api/v0/users/cloud/", body: input.body ?? {} }, options);
 }

@@ -27,6 +27,7 @@ import { passkeyEndpoints } from "./passkey-endpoints.ts";
 import { signInEndpoints } from "./sign-in-endpoints.ts";
 import { spendingEndpoints } from "./spending-endpoints.ts";
 import { templateEndpoints } from "./template-endpoints.ts";
+import { cloudEndpoints } from "./cloud-endpoints.ts";
 import { unbuiltEndpoints } from "./unbuilt-endpoints.ts";
 import { volumeEndpoints } from "./volume-endpoints.ts";
 import { aListedMachine, type World } from "./world.ts";
@@ -297,6 +298,7 @@ export const endpoints = {
   ...spendingEndpoints,
   ...templateEndpoints,
   ...scheduleEndpoints,
+  ...cloudEndpoints,
   ...unbuiltEndpoints,
 
   ...serverlessEndpoints,

@@ -5,10 +5,6 @@ import { plain } from "./row.ts";
 const refused = (needs: Needs, path: string, body: unknown): Row => ({ ...plain(needs, path, body), answers: 501 });
 
 export const unbuiltEndpoints = {
-  "GET /api/v0/users/cloud_integrations/": plain("user_read", "/api/v0/users/cloud_integrations/"),
-  "GET /api/v0/users/cloud/": plain("user_read", "/api/v0/users/cloud/"),
-  "POST /api/v0/users/cloud/": refused("user_write", "/api/v0/users/cloud/", { provider: "s3", user_given_name: "b" }),
-  "DELETE /api/v0/users/cloud/": refused("user_write", "/api/v0/users/cloud/", { id: 3 }),
   "POST /api/v0/commands/rclone/": refused("instance_write", "/api/v0/commands/rclone/", { src: "/a", dst: "/b" }),
   "DELETE /api/v0/commands/rclone/": refused("instance_write", "/api/v0/commands/rclone/", { dst_id: 7 }),
   "PUT /api/v0/search/clusters/": plain("misc", "/api/v0/search/clusters/", {}),

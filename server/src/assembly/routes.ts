@@ -5,6 +5,7 @@ import { nanos } from "../base/money.ts";
 import type { Encryption } from "../base/encryption.ts";
 import { inSnapshot, type Tx } from "../db/transaction.ts";
 import { accountRoutes, type createIdentities, type IpHistory } from "../domains/people/accounts/for-assembly.ts";
+import { cloudRoutes } from "../domains/people/clouds/index.ts";
 import { scheduleRoutes } from "../domains/people/schedules/index.ts";
 import { codeKey, signInRoutes } from "../domains/people/sign-in/index.ts";
 import { ENFORCE_LOOP, freezeAbandonedTeam, freezeRoutes } from "../domains/people/freezes/index.ts";
@@ -159,6 +160,7 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   auditRoutes(http, { log });
   administrationRoutes(http, { loops, gateway, listSettings: () => settingsInForce(parts.environment ?? {}) });
   scheduleRoutes(http, { encryption });
+  cloudRoutes(http, { encryption });
   unbuiltRoutes(http);
   registerHealth(http, { loops, freeBytes: parts.freeBytes ?? (async () => undefined) });
   registerMetrics(http, { loops, gateway, offers, hub: parts.hub });

@@ -46,6 +46,7 @@ export type TeamInvitationId = Id<"team_invitation">;
 export type WebhookId = Id<"webhook">;
 export type BenchmarkId = Id<"benchmark">;
 export type SavedSearchId = Id<"saved_search">;
+export type CloudConnectionId = Id<"cloud_connection">;
 export type InstanceBackupId = Id<"instance_backup">;
 
 /** The largest id the database can hold (PostgreSQL `integer`). */

@@ -6,6 +6,7 @@ import type {
   AnnouncementId,
   ApiKeyId,
   BenchmarkId,
+  CloudConnectionId,
   DeploymentFileId,
   DeploymentId,
   DeploymentVersionId,
@@ -327,6 +328,18 @@ export type ChargeLinesTable = {
   unpaid_nanos: Generated<bigint>;
   paid_from: "credit" | "deposit";
   charged_at: Date;
+};
+
+export type CloudConnectionsTable = {
+  id: Generated<CloudConnectionId>;
+  user_id: UserId;
+  provider: "s3" | "b2" | "hf";
+  user_given_name: string;
+  endpoint: string | null;
+  region: string | null;
+  namespace: string | null;
+  sealed_settings: string;
+  created_at: Date;
 };
 
 export type CreditDropsTable = {
@@ -1887,6 +1900,7 @@ export type Tables = {
   charge_days: ChargeDaysTable;
   charge_days_clock: ChargeDaysClockTable;
   charge_lines: ChargeLinesTable;
+  cloud_connections: CloudConnectionsTable;
   credit_drops: CreditDropsTable;
   credit_notice_mark: CreditNoticeMarkTable;
   default_jobs: DefaultJobsTable;

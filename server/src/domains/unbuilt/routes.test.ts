@@ -3,19 +3,14 @@ import { test } from "node:test";
 import { testApp } from "../../../../test/support/app.ts";
 
 const READS = [
-  ["GET", "/api/v0/users/cloud_integrations/", []],
-  ["GET", "/api/v0/users/cloud/", []],
   ["GET", "/api/v0/clusters/", { clusters: {} }],
   ["PUT", "/api/v0/search/clusters/", { offers: [] }],
   ["GET", "/api/v0/overlay/", []],
 ] as const;
 
-const CONNECTION = { provider: "s3", user_given_name: "b", access_key: "k", secret_access_key: "a-storage-secret" };
 const COPY = { src: "/a", dst: "/b", instance_id: "7", selected: "3", transfer: "Instance to Cloud", flags: [] };
 
 const WRITES = [
-  ["POST", "/api/v0/users/cloud/", CONNECTION, /no cloud connections yet, so nothing was stored\. Run /],
-  ["DELETE", "/api/v0/users/cloud/", { id: 3 }, /no cloud connections yet/],
   ["POST", "/api/v0/commands/rclone/", COPY, /no copies to and from cloud storage yet\. Run /],
   ["DELETE", "/api/v0/commands/rclone/", { dst_id: 7 }, /no copies to and from cloud storage yet/],
   ["POST", "/api/v0/cluster/", { subnet: "10.1.0.0/24", manager_id: 1 }, /no clusters yet\. List each machine/],
@@ -52,8 +47,6 @@ test("a write of what is not built names a wrong field before it is refused", as
   const world = await testApp(t);
   const { secret } = await world.caller();
   for (const [method, url, body, field] of [
-    ["POST", "/api/v0/users/cloud/", { provider: "floppy" }, "provider"],
-    ["POST", "/api/v0/users/cloud/", {}, "provider"],
     ["POST", "/api/v0/cluster/", { subnet: "10.1.0.0/24" }, "manager_id"],
     ["DELETE", "/api/v0/commands/rclone/", {}, "dst_id"],
     ["PUT", "/api/v0/overlay/", { name: 5, instance_id: 1 }, "name"],

@@ -6,18 +6,14 @@ import {
   ClusterOffersAnswer,
   ClusterSearchBody,
   ClustersAnswer,
-  ConnectBody,
-  ConnectionsAnswer,
   CreateClusterBody,
   CreateOverlayBody,
   DeleteClusterBody,
   DeleteOverlayBody,
-  DisconnectBody,
   JoinClusterBody,
   JoinOverlayBody,
   LeaveClusterBody,
   OverlaysAnswer,
-  StoredConnectionsAnswer,
 } from "./schema.ts";
 
 const READ_ACCOUNT = "user_read";
@@ -28,51 +24,9 @@ const WRITE_ACCOUNT = "user_write";
  * refused with 501. They store nothing, so that an Idempotency-Key has nothing to keep.
  */
 export function unbuiltRoutes(scope: HttpScope): void {
-  connectionRoutes(scope);
   cloudCopyRoutes(scope);
   clusterRoutes(scope);
   overlayRoutes(scope);
-}
-
-async function refuseConnection(): Promise<never> {
-  throw notBuilt(
-    "There are no cloud connections yet, so nothing was stored. Run a program such as rclone inside the instance.",
-  );
-}
-
-function connectionRoutes({ app }: HttpScope): void {
-  app.get(
-    "/api/v0/users/cloud_integrations/",
-    {
-      config: { access: { operation: "api.cloud.integrations", permission: READ_ACCOUNT } },
-      schema: { tags: ["Accounts"], summary: "List cloud connections, briefly", response: { 200: ConnectionsAnswer } },
-    },
-    async () => [],
-  );
-  app.get(
-    "/api/v0/users/cloud/",
-    {
-      config: { access: { operation: "api.cloud.list", permission: READ_ACCOUNT } },
-      schema: { tags: ["Accounts"], summary: "List cloud connections", response: { 200: StoredConnectionsAnswer } },
-    },
-    async () => [],
-  );
-  app.post(
-    "/api/v0/users/cloud/",
-    {
-      config: { access: { operation: "api.cloud.connect", permission: WRITE_ACCOUNT } },
-      schema: { tags: ["Accounts"], summary: "Connect a cloud storage: not built yet", body: ConnectBody },
-    },
-    refuseConnection,
-  );
-  app.delete(
-    "/api/v0/users/cloud/",
-    {
-      config: { access: { operation: "api.cloud.disconnect", permission: WRITE_ACCOUNT } },
-      schema: { tags: ["Accounts"], summary: "Delete a cloud connection: not built yet", body: DisconnectBody },
-    },
-    refuseConnection,
-  );
 }
 
 async function refuseCloudCopy(): Promise<never> {

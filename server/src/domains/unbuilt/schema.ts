@@ -6,50 +6,6 @@ const text = (description: string, example: string) => Type.String({ description
 const idOrText = (description: string, example: string) =>
   Type.Union([Type.String(), Type.Integer()], { description, examples: [example] });
 
-const CONNECTION_KIND = text("Kind of the storage: `drive`, `s3`, `b2`, `dropbox` or `hf`", "s3");
-
-export const ConnectionsAnswer = Type.Array(
-  model("CloudIntegration", {
-    id: id("Id of the connection", 3),
-    name: text("Name that the user gave the connection", "backups"),
-    cloud_type: CONNECTION_KIND,
-  }),
-  { examples: [[]] },
-);
-
-export const StoredConnectionsAnswer = Type.Array(
-  model("CloudConnection", {
-    id: id("Id of the connection", 3),
-    cloud_service_id: id("Id of the kind of storage", 1),
-    cloud_type: CONNECTION_KIND,
-    user_given_name: text("Name that the user gave the connection", "backups"),
-  }),
-  { examples: [[]] },
-);
-
-const Provider = Type.Union(
-  [Type.Literal("drive"), Type.Literal("s3"), Type.Literal("b2"), Type.Literal("dropbox"), Type.Literal("hf")],
-  { description: "Kind of the storage to connect", examples: ["s3"] },
-);
-
-/** The secrets of each kind are described to clients, and neither read nor stored. */
-export const ConnectBody = Type.Object(
-  {
-    provider: Provider,
-    user_given_name: Type.Optional(text("Name of the connection", "backups")),
-    access_key: Type.Optional(text("Access key of the storage, for `s3` and `hf`", "AKIAEXAMPLE")),
-    secret_access_key: Type.Optional(text("Secret of the access key, for `s3` and `hf`", "secret")),
-    key_id: Type.Optional(text("Id of the key, for `b2`", "004aexample")),
-    application_key: Type.Optional(text("Secret of the key, for `b2`", "secret")),
-    namespace: Type.Optional(text("Name of the account at the storage, for `hf`", "renter")),
-    code: Type.Optional(text("Code of a sign-in at the storage, for `drive` and `dropbox`", "4/0Aexample")),
-    state: Type.Optional(text("State of a sign-in at the storage, for `dropbox`", "0c1d")),
-  },
-  { additionalProperties: true },
-);
-
-export const DisconnectBody = Type.Object({ id: id("Id of the connection", 3) }, { additionalProperties: true });
-
 export const CloudCopyBody = Type.Object(
   {
     instance_id: Type.Optional(idOrText("Id of the instance", "77")),

@@ -114,6 +114,26 @@ export const PEOPLE_OPERATIONS: OperationWords = {
     request: { key: "HF_TOKEN" },
   },
 
+  "api.cloud.integrations": {
+    description: "Returns the caller's connections to cloud storage with id, name and kind, and without their keys.",
+  },
+  "api.cloud.list": {
+    description:
+      "Returns the caller's connections to cloud storage with all that was stored about them, except their keys.",
+  },
+  "api.cloud.connect": {
+    description:
+      "Stores keys of a cloud storage, encrypted, for copies between it and instances. No answer shows them again; a host gets them for each copy that it carries out, and its operator can read them: use keys that open one bucket only. Nothing of the storage is asked until the first copy. 400 `invalid_args` naming the field, 400 `provider_switched_off` for `drive` and `dropbox`, 400 `too_many` for more than 50.",
+    request: {
+      ...{ provider: "s3", user_given_name: "backups", access_key: "AKIAEXAMPLE", secret_access_key: "secret" },
+      ...{ endpoint: "https://s3.example.com", region: "eu-central-1" },
+    },
+  },
+  "api.cloud.disconnect": {
+    description:
+      "Deletes a connection with its keys. Copies that are under way go on; files in the storage stay. 404 `no_such_connection`.",
+  },
+
   "api.team.create": {
     description:
       "Creates a team owned by the caller, and returns a key that acts as the team. The calling key stays personal. 400 `team_name_exists` or `too_many_teams`, 403 `team_user_forbidden`.",

@@ -2,18 +2,6 @@ import type { OperationWords } from "../operation-words.ts";
 
 /** Published operations of cloud storage, clusters and overlay networks, which do not exist yet. */
 export const UNBUILT_OPERATIONS: OperationWords = {
-  "api.cloud.integrations": {
-    description: "Returns the caller's connections to cloud storage. The list is empty: there are no connections yet.",
-  },
-  "api.cloud.list": {
-    description: "Returns the caller's connections to cloud storage. The list is empty: there are no connections yet.",
-  },
-  "api.cloud.connect": {
-    description:
-      "Refuses every connection to cloud storage with 501 `not_built`, and stores nothing of it. 400 `invalid_args` naming the field.",
-    request: { provider: "s3", user_given_name: "backups", access_key: "AKIAEXAMPLE", secret_access_key: "secret" },
-  },
-  "api.cloud.disconnect": { description: "Refuses every request with 501 `not_built`: there are no connections yet." },
   "api.cloud.copy": {
     description:
       "Refuses every copy to or from cloud storage with 501 `not_built`. `PUT /api/v0/commands/copy_direct/` copies between instances and volumes.",

@@ -1,0 +1,1 @@
+export { cloudRoutes } from "./routes.ts";
