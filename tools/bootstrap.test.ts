@@ -23,7 +23,8 @@ type RunOptions = {
   readonly file?: string;
   readonly cwd?: string;
   readonly without?: string;
-  readonly npm?: "works" | "fails";
+  /** The code of npm's error, or `works`. */
+  readonly npm?: string;
   readonly uid?: number;
 };
 type Outcome = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
@@ -46,6 +47,7 @@ async function makeCheckout(t: TestContext): Promise<Checkout> {
   );
   const says = (what: string) =>
     `console.log(JSON.stringify({ what: "${what}", args: process.argv.slice(2), cwd: process.cwd() }));\n`;
+  await copyFile(path.join(ROOT, "cli/help.txt"), path.join(directory, "cli/help.txt"));
   await writeFile(path.join(directory, "cli/src/main.ts"), says("cli"));
   await writeFile(path.join(directory, "tools/test.ts"), says("test"));
   await writeFile(path.join(directory, "tools/bench.ts"), says("bench"));
@@ -83,7 +85,14 @@ async function makePrograms(bin: string, calls: string): Promise<void> {
     echo "$*" >> '${calls}'
     mkdir -p ${RUNTIME}/bin node_modules/tool
     ln -sf '${process.execPath}' ${RUNTIME}/bin/node
-    if [ "$NPM" = fails ]; then echo "no network" >&2; exit 1; fi
+    if [ "$*" = 'config get registry' ]; then echo http://127.0.0.1:9/; exit 0; fi
+    if [ "$NPM" != works ]; then
+      echo "no network" >&2
+      for word in "$@"; do case $word in --logs-dir=*) logs=\${word#--logs-dir=} ;; esac; done
+      mkdir -p "$logs"
+      echo "12 error code $NPM" > "$logs/a.log"
+      exit 1
+    fi
     echo '{}' > ${RUNTIME}/package.json
     echo '{}' > node_modules/tool/package.json
     sleep 0.2
@@ -156,6 +165,7 @@ test("test, check, bench and month get the development dependencies, added to wh
   assert.deepEqual(JSON.parse(check.stdout), { what: "check", args: ["--all"], cwd: "/" });
   const month = await checkout.run(["month", "--out", "x"]);
   assert.deepEqual(JSON.parse(month.stdout), { what: "month", args: ["--out", "x"], cwd: "/" });
+  assert.match((await checkout.run(["bench", "--help"])).stdout, /^Usage: berth bench/);
   await checkout.lock("2.0.0");
   await checkout.run(["test"]);
   await checkout.run(["up"]);
@@ -187,13 +197,61 @@ test("two first starts at once install once and both run", async (t) => {
 
 test("an installation that broke off is finished by the next start", async (t) => {
   const checkout = await makeCheckout(t);
-  const failed = await checkout.run(["up"], { npm: "fails" });
+  const failed = await checkout.run(["up"], { npm: "EOTHER" });
   assert.equal(failed.code, 1);
   assert.match(failed.stderr, /no network\nberth: the dependencies could not be installed/);
   assert.equal(failed.stdout, "");
   const next = await checkout.run(["up"]);
   assert.equal(next.code, 0, next.stderr);
   assert.match(next.stderr, /^Finishing the installation/);
+});
+
+test("an installation that fails names its cause in one sentence, with what to do", async (t) => {
+  const checkout = await makeCheckout(t);
+  const causes: readonly [string, RegExp][] = [
+    ["ECONNREFUSED", /the registry http:\/\/127\.0\.0\.1:9\/ does not answer \(ECONNREFUSED\).*npm_config_registry/],
+    ["E503", /the registry .* does not answer \(E503\)/],
+    ["ENOSPC", /the disk of .*check out is full/],
+    ["EACCES", /may not write to .*check out or to npm's cache/],
+  ];
+  for (const [npm, pattern] of causes) {
+    const { code, stdout, stderr } = await checkout.run(["up"], { npm });
+    assert.deepEqual([code, stdout], [1, ""]);
+    const [, last = ""] = stderr.split("no network\n");
+    assert.match(last, pattern);
+    assert.equal(last.trim().split("\n").length, 1);
+  }
+});
+
+test("the help of every command is there before anything is installed, without node and npm", async (t) => {
+  const checkout = await makeCheckout(t);
+  const help = await readFile(path.join(ROOT, "cli/help.txt"), "utf8");
+  const sections = new Map(
+    help.split(/^(?=@)/m).map((section) => {
+      const [head = "", ...lines] = section.split("\n");
+      return [head.replace(/^@+ ?/, ""), lines.join("\n")];
+    }),
+  );
+  assert.ok(sections.size > 200);
+  await rm(path.join(checkout.directory, "../bin/node"));
+  const asked: readonly (readonly [string, readonly string[]])[] = [
+    ["", []],
+    ["", ["--help"]],
+    ["", ["help"]],
+    ["rent", ["rent", "--help"]],
+    ["rent", ["rent", "12", "-h"]],
+    ["rent", ["help", "rent"]],
+    ["admin user create", ["admin", "user", "create", "--help"]],
+    ["bench", ["bench", "--help"]],
+    ["", ["no-such-command", "--help"]],
+  ];
+  for (const [words, args] of asked) {
+    const { code, stdout, stderr } = await checkout.run(args);
+    assert.deepEqual([code, stdout, stderr], [0, sections.get(words), ""], `berth ${args.join(" ")}`);
+  }
+  assert.deepEqual(await checkout.npmCalls(), []);
+  // An argument of the started program is no question for help.
+  assert.match((await checkout.run(["ssh", "--", "--help"])).stderr, /needs Node\.js/);
 });
 
 for (const program of ["node", "npm"]) {

@@ -11,7 +11,12 @@ export type CheckResult = { readonly isFine: boolean; readonly output: string };
 export type Check = { readonly name: string; readonly run: () => Promise<CheckResult> };
 
 /** Generators of files that are in the repository: with `--check` each says whether its files are up to date. */
-const GENERATORS = ["tools/dump-schema.ts", "tools/generate-openapi.ts", "tools/generate-sdk.ts"];
+const GENERATORS = [
+  "tools/dump-schema.ts",
+  "tools/generate-openapi.ts",
+  "tools/generate-sdk.ts",
+  "tools/generate-help.ts",
+];
 const NODE_OPTIONS = ["--disable-warning=ExperimentalWarning"];
 /** The compiler's memory between runs. A file is checked again when it, or the type of something it uses, has changed. */
 const TYPES_CACHE = "node_modules/.cache";
