@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import path from "node:path";
 import { buildApp, type BerthApp } from "./assembly/app.ts";
@@ -26,6 +26,15 @@ import { SAY_ALIVE_LOOP } from "./domains/servers/index.ts";
 import { createSmsSender, issueToken, pathOf } from "./domains/people/sign-in/index.ts";
 import { PROXY_LOOP } from "./assembly/loops/proxy.ts";
 import { startServer } from "./assembly/start-server.ts";
+import {
+  databaseTrouble,
+  explainStart,
+  isFirstStart,
+  requirePort,
+  requireRoom,
+  StartTrouble,
+} from "./assembly/start-trouble.ts";
+import { unknownSettings } from "./assembly/unknown-settings.ts";
 import type { ConsoleFiles } from "./http/console.ts";
 
 const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
@@ -33,6 +42,8 @@ const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 const HOSTS_WAIT_MS = 8_000;
 const SIMULATED_HOST_WAIT_MS = 8;
 const HOSTS_POLL_MS = 20;
+/** Migrations from this number on take seconds, as those of a new database do. */
+const SLOW_MIGRATIONS = 20;
 
 const CLOCK_ID_MAX = 2 ** 31;
 const clock = { ...systemClock, id: randomInt(CLOCK_ID_MAX) };
@@ -62,8 +73,13 @@ async function stopEach(log: Log): Promise<void> {
 }
 
 async function openDatabase(config: Config, log: Log): Promise<{ database: Database; connection: DatabaseConfig }> {
-  let connection: DatabaseConfig = { connectionString: config.databaseUrl };
-  if (config.databaseUrl === undefined) {
+  const { databaseUrl } = config;
+  let connection: DatabaseConfig = { connectionString: databaseUrl };
+  if (await isFirstStart(config)) {
+    await requireRoom(config);
+    say("Making a database (first start, some seconds)…");
+  }
+  if (databaseUrl === undefined) {
     const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, clock, log });
     stops.push(() => postgres.stop());
     void postgres.exited.then(() => {
@@ -74,7 +90,12 @@ async function openDatabase(config: Config, log: Log): Promise<{ database: Datab
     });
     connection = postgres.connection;
   }
-  const applied = await migrate(connection, { directory: MIGRATIONS, clock });
+  const onPending = (count: number) => {
+    if (count >= SLOW_MIGRATIONS) say(`Preparing the database (${count} migrations)…`);
+  };
+  const applied = await migrate(connection, { directory: MIGRATIONS, clock, onPending }).catch((error: unknown) => {
+    throw databaseUrl === undefined ? error : databaseTrouble(error, databaseUrl);
+  });
   if (applied.length > 0) say(`Database prepared (${applied.length} migrations).`);
   const database = connect(connection, log, await openFactKeeper(config.dataDir));
   stops.push(() => database.close());
@@ -177,8 +198,11 @@ async function signInPath(database: Database, userId: UserId): Promise<string | 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   await checkBackupFolder(config.backups);
+  for (const sentence of unknownSettings(process.env)) say(sentence);
   const log = createLog(config.logLevel);
-  const lock = await lockDataDir(config.dataDir);
+  const lock = await lockDataDir(config.dataDir).catch(async (error: unknown) => {
+    throw new StartTrouble(await explainStart(error, config), { cause: error });
+  });
   if (lock.kind === "held") {
     const holder = lock.holderPid === undefined ? "" : ` (process ${lock.holderPid})`;
     say(`Another berth runs on ${config.dataDir} already${holder}. Stop it, or choose another --data-dir.`);
@@ -190,7 +214,7 @@ async function main(): Promise<void> {
     process.on(signal, () => void stopAll(log).then(() => say("Stopped.")));
   }
   try {
-    await mkdir(config.dataDir, { recursive: true });
+    await requirePort(config);
     const { database, connection } = await openDatabase(config, log);
     const { server, secret, token, adminKey, adminId } = await startServer(config, { database, clock, log });
     stops.push(() => server.stop());
@@ -235,15 +259,21 @@ async function main(): Promise<void> {
     sayWhatIsMissing(config);
     if (stopping === undefined) say(readyText(config, standing));
   } catch (error) {
-    say(`berth could not start: ${error instanceof Error ? error.message : String(error)}`);
+    say(`berth could not start: ${await explainStart(error, config)}`);
     log.debug({ err: error }, "start failed");
     process.exitCode = 1;
     await stopAll(log);
   }
 }
 
+// A reader that went away, such as `head`, is no reason to end what renters use.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
+
 await main().catch((error: unknown) => {
   // A wrong setting is known before anything was started.
-  say(error instanceof ConfigError ? error.message : `berth could not start: ${String(error)}`);
-  process.exitCode = 2;
+  if (error instanceof StartTrouble) say(`berth could not start: ${error.message}`);
+  else say(error instanceof ConfigError ? error.message : `berth could not start: ${String(error)}`);
+  process.exitCode = error instanceof StartTrouble ? 1 : 2;
 });

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -21,6 +22,7 @@ import { ensureDocker } from "../support/hosts/docker.ts";
 import { freePort } from "../support/network/free-port.ts";
 import { until } from "../support/until.ts";
 
+const isRoot = process.getuid?.() === 0;
 const JSON_BODY = { "content-type": "application/json" };
 type SimulatedOffer = { readonly machine_id: number; readonly is_simulated: boolean };
 const BROWSER_LIMIT_MS = 180_000;
@@ -77,11 +79,92 @@ describe("berth up", () => {
     const address = holder.address();
     assert.ok(typeof address === "object" && address !== null);
     const refused = await runBerth(["up", "--no-agent", "--port", String(address.port), "--data-dir", dataDir]);
-    assert.equal(refused.code, 1);
-    const [last = ""] = refused.stdout.trim().split("\n").slice(-1);
-    assert.match(last, new RegExp(`could not start.*${address.port}`));
+    assertRefused(refused, 1, new RegExp(`^berth could not start: port ${address.port} of .* is taken.*--port`));
+    // It is said before a database is made for nothing.
+    assert.equal(existsSync(path.join(dataDir, "postgres")), false);
     const processes = await run("ps", ["-eo", "args"]);
     assert.ok(!processes.stdout.includes(dataDir), "a process of it is left");
+  });
+
+  test("a folder, a disk or a database that cannot be had is named in one sentence", async (t) => {
+    const dataDir = await aDataDir();
+    t.after(() => removeDataDir(dataDir));
+    const file = path.join(dataDir, "file");
+    await writeFile(file, "");
+    assertRefused(await runBerth(["up", "--data-dir", file]), 1, /file is not a folder.*--data-dir/);
+    assertRefused(await runBerth(["up", "--data-dir", path.join(file, "below")]), 1, /is not a folder.*--data-dir/);
+    const up = ["up", "--no-agent", "--no-console", "--port", "0", "--data-dir", dataDir];
+    const databases: readonly [string, number, RegExp][] = [
+      ["mysql://root:hidden@127.0.0.1/berth", 2, /^DATABASE_URL must be such as postgresql:/],
+      ["postgresql://berth:hidden@127.0.0.1:1/berth", 1, /DATABASE_URL at 127\.0\.0\.1:1: nothing answers there/],
+      ["postgresql://berth:hidden@nowhere.invalid/berth", 1, /DATABASE_URL at nowhere\.invalid:5432: no such host/],
+    ];
+    for (const [DATABASE_URL, code, pattern] of databases) {
+      const refused = await runBerth(up, { DATABASE_URL });
+      assertRefused(refused, code, pattern);
+      assert.ok(!refused.stdout.includes("hidden"));
+    }
+  });
+
+  test(
+    "a disk without room for a database, and a folder that may not be written, are named",
+    { skip: !isRoot },
+    async (t) => {
+      const dataDir = await aDataDir();
+      t.after(async () => {
+        await run("umount", [dataDir]);
+        await removeDataDir(dataDir);
+      });
+      await run("mount", ["-t", "tmpfs", "-o", "size=20m", "none", dataDir]);
+      const up = ["up", "--no-agent", "--no-console", "--port", "0", "--data-dir"];
+      const full = await runBerth([...up, dataDir]);
+      assertRefused(full, 1, /^berth could not start: the disk of .* has \d+ MB left, and a new database needs 64 MB/);
+      await run("chmod", ["700", dataDir]);
+      const stranger = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
+      const berth = path.join(import.meta.dirname, "../../berth");
+      const refused = await run("setpriv", [...stranger, berth, ...up, path.join(dataDir, "new")]);
+      assertRefused(refused, 1, /this user may not write .*new: .*--data-dir/);
+    },
+  );
+
+  test("a variable with a slip is named with the one that was meant, and a closed pipe ends nothing", async (t) => {
+    const dataDir = await aDataDir();
+    const port = await freePort();
+    const child = spawn(path.join(import.meta.dirname, "../../berth"), ["up", "--no-console"], {
+      env: cleanEnvironment({
+        BERTH_PORT: String(port),
+        BERTH_DATA_DIR: dataDir,
+        BERTH_SIMULATE: "1",
+        BERTH_LEASE_SECOND: "60",
+      }),
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const exited = once(child, "exit");
+    t.after(async () => {
+      child.kill("SIGKILL");
+      await exited;
+      await removeDataDir(dataDir);
+    });
+    const [first] = (await once(child.stdout, "data")) as [Buffer];
+    const expected =
+      "BERTH_LEASE_SECOND is not a setting of Berth and changes nothing; did you mean BERTH_LEASE_SECONDS?";
+    assert.equal(first.toString("utf8").split("\n")[0], expected);
+    // The reader is gone long before the last line.
+    child.stdout.destroy();
+    await until("the server to serve", async () => {
+      const ready = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+      return ready?.status === 200;
+    });
+    await until("its host, after which it says that it is ready", async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/api/v0/bundles/`, {
+        method: "POST",
+        body: "{}",
+        headers: JSON_BODY,
+      });
+      return ((await response.json()) as { readonly offers: readonly unknown[] }).offers.length > 0;
+    });
+    child.kill("SIGTERM");
+    assert.deepEqual(await exited, [0, null]);
   });
 
   test("the environment means the same as the options", async (t) => {

@@ -109,7 +109,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     host: environment["BERTH_HOST"] || "127.0.0.1",
     port: readInteger("BERTH_PORT", environment["BERTH_PORT"] || "8080", 65_535),
     dataDir: path.resolve(environment["BERTH_DATA_DIR"] || ".berth"),
-    databaseUrl: environment["DATABASE_URL"] || undefined,
+    databaseUrl: readDatabaseUrl(environment["DATABASE_URL"]),
     simulatedHosts: simulate ? readInteger("BERTH_SIMULATE", simulate, SIMULATED_HOSTS_MAX) : undefined,
     hasAgent: environment["BERTH_NO_AGENT"] !== "1",
     declaredGpus: environment["BERTH_DECLARE_GPUS"] || undefined,
@@ -156,6 +156,13 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       isPrivateAllowed: environment["BERTH_WEBHOOKS_ALLOW_PRIVATE"] === "1",
     },
   };
+}
+
+/** No message repeats the URL: it may hold a password. */
+function readDatabaseUrl(text: string | undefined): string | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (/^postgres(ql)?:\/\/./.test(text)) return text;
+  throw new ConfigError("DATABASE_URL must be such as postgresql://user:password@host:5432/database");
 }
 
 function readSwitch(name: string, text: string): boolean {

@@ -5,7 +5,7 @@ import type { HttpScope } from "../http/server.ts";
 import type { LoopDriver } from "../base/loop-driver.ts";
 
 /** PostgreSQL writes its journal in files of 16 MB; with less room than a few of them it may stop at any moment. */
-const FREE_BYTES_MIN = 64 * 1_048_576;
+export const FREE_BYTES_MIN = 64 * 1_048_576;
 
 /** Bytes that may still be written below a directory. */
 export async function freeBytesOf(directory: string): Promise<number> {

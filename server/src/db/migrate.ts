@@ -8,6 +8,8 @@ import type { DatabaseConfig } from "./connect.ts";
 /** The number of the advisory lock for changes of the schema; no other code uses this number in the database. */
 const LOCK_KEY = 6_205_873_411;
 const LOCK_POLL_MS = 20;
+/** A host that drops every packet answers nothing for minutes. */
+const CONNECT_LIMIT_MS = 20_000;
 
 /** The schema cannot be brought up to date. The message names the migration and is meant for people. */
 export class MigrationError extends Error {
@@ -51,16 +53,27 @@ export function hashMigrations(migrations: readonly Migration[]): string {
   return hash.digest("hex");
 }
 
+type MigrationMeans = {
+  readonly directory: string;
+  readonly clock: Clock;
+  /** Hears of the number of migrations before the first of them runs; not called when there is none. */
+  readonly onPending?: (count: number) => void;
+};
+
 /**
  * Brings the database to the newest schema and returns the files applied now, in order. Safe to run from several
  * processes at once: one works, the others wait and find nothing left. A migration that fails leaves nothing of itself.
  */
 export async function migrate(
   connection: DatabaseConfig,
-  { directory, clock }: { readonly directory: string; readonly clock: Clock },
+  { directory, clock, onPending = () => {} }: MigrationMeans,
 ): Promise<readonly string[]> {
   const migrations = await readMigrations(directory);
-  const client = new pg.Client({ ...connection, application_name: "berth-migrate" });
+  const client = new pg.Client({
+    ...connection,
+    application_name: "berth-migrate",
+    connectionTimeoutMillis: CONNECT_LIMIT_MS,
+  });
   await client.connect();
   try {
     await acquireLock(client, clock);
@@ -72,6 +85,7 @@ export async function migrate(
         applied_at timestamptz not null
       )`);
     const pending = findPending(migrations, await readApplied(client));
+    if (pending.length > 0) onPending(pending.length);
     for (const migration of pending) await apply(client, migration, clock.now());
     return pending.map(({ file }) => file);
   } finally {

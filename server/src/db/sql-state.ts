@@ -35,7 +35,7 @@ const SOCKET_CODES = [
 ];
 /** The driver's words for the same; it gives these errors no code. */
 const DRIVER_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
 /** True when a statement failed because PostgreSQL is away, starting or out of room, and not because of its content. */
 export function isDatabaseTrouble(error: unknown): boolean {
