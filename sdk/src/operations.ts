@@ -3776,10 +3776,12 @@ export type OfferGpuTypesResponse = {
 
 export type OfferQueryAsksResponse = {
   readonly offers: readonly Readonly<Record<string, unknown>>[];
+  readonly matching: number;
 };
 
 export type OfferQueryResponse = {
   readonly offers: readonly Readonly<Record<string, unknown>>[];
+  readonly matching: number;
 };
 
 export type OfferSearch = {
@@ -3801,6 +3803,7 @@ export type OfferSearchAsksRequest = {
 
 export type OfferSearchAsksResponse = {
   readonly offers: readonly Readonly<Record<string, unknown>>[];
+  readonly matching: number;
 };
 
 export type OfferSuggestBidRequest = {
@@ -3819,6 +3822,7 @@ export type OfferUpdateBundleRequest = {
 
 export type Offers = {
   readonly offers: readonly Offer[];
+  readonly matching: number;
 };
 
 export type OutlookOffer = {

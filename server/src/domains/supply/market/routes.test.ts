@@ -199,6 +199,19 @@ test("searching offers", async (t) => {
     assert.equal(all.body.offers.length, everything.length);
   });
 
+  await t.test("says how many offers match, without regard to the limit and to bundles", async () => {
+    for (const [limit, rows] of [
+      [0, 0],
+      [1, 1],
+    ]) {
+      const { body } = await world.call({ method: "POST", url: "/api/v0/bundles/", body: { limit } });
+      const single = { limit: 100, disable_bundling: true };
+      const each = await world.call({ method: "POST", url: "/api/v0/bundles/", body: single });
+      assert.deepEqual([body.offers.length, body.matching], [rows, each.body.offers.length]);
+      assert.equal(each.body.matching, each.body.offers.length);
+    }
+  });
+
   await t.test("names the GPUs of the market", async () => {
     const answer = await world.call({ url: "/api/v0/gpu_names/unique/" });
     assert.deepEqual(answer.body, { gpu_names: ["H100 SXM", "RTX 4090"] });

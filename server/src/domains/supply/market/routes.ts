@@ -41,9 +41,9 @@ export function marketRoutes(scope: HttpScope, { offers, machinesRentedBy }: Mar
   ) => {
     const { identity } = request;
     const rentedMachines = identity === undefined ? NO_MACHINES : await machinesRentedBy(identity.userId);
-    const found = searchText(offers.index, query, { now: clock.now(), rentedMachines }, options);
+    const { offers: found, matching } = searchText(offers.index, query, { now: clock.now(), rentedMachines }, options);
     // The text is sent as it is: it was written from the columns that the schema describes.
-    return reply.type("application/json").send(`{"offers":${found}}`);
+    return reply.type("application/json").send(`{"offers":${found},"matching":${matching}}`);
   };
 
   app.post(

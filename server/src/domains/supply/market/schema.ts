@@ -125,11 +125,18 @@ const Offer = model("Offer", {
 
 export type OfferRecord = Static<typeof Offer>;
 
-export const OffersBody = model("Offers", { offers: Type.Array(Offer) });
+const Matching = Type.Integer({
+  description:
+    "Offers that match, without regard to the limit and to bundles; with a limit of 0 it is the whole answer",
+  examples: [318],
+});
+
+export const OffersBody = model("Offers", { offers: Type.Array(Offer), matching: Matching });
 
 /** Offers with the chosen members only. */
 export const ChosenOffersBody = Type.Object({
   offers: Type.Array(Type.Object({}, { additionalProperties: true })),
+  matching: Matching,
 });
 
 export const GpuType = model("GpuType", { canonical_name: Type.String(), gpu_ram_mb: Type.Integer() });

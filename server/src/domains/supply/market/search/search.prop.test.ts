@@ -167,11 +167,12 @@ test("the joined text is the record that the schema describes, and chosen column
       const index = new OfferIndex();
       for (const machine of machines) index.replace(machine);
       const caller = { now: NOW, rentedMachines: new Set<MachineId>() };
-      const offers = JSON.parse(searchText(index, {}, caller));
-      assert.deepEqual([...offersBody.Errors({ offers })], []);
+      const { offers: text, matching } = searchText(index, {}, caller);
+      const offers = JSON.parse(text);
+      assert.deepEqual([...offersBody.Errors({ offers, matching })], []);
       const names = Object.keys(OffersBody.properties.offers.items.properties).toSorted();
       for (const offer of offers) assert.deepEqual(Object.keys(offer).toSorted(), names);
-      const chosen = JSON.parse(searchText(index, {}, caller, { chosen: new Set(columns) }));
+      const chosen = JSON.parse(searchText(index, {}, caller, { chosen: new Set(columns) }).offers);
       const pick = (offer: object) =>
         Object.fromEntries(Object.entries(offer).filter(([name]) => columns.includes(name)));
       assert.deepEqual(chosen, offers.map(pick));

@@ -9,18 +9,21 @@ import { selectOffers } from "./selection.ts";
 /** Caller and time of a search. */
 export type SearchCaller = Pick<OfferContext, "now" | "rentedMachines">;
 
+/** The JSON of a list of offers, and how many match without regard to the limit and to bundles. */
+export type SearchAnswer = { readonly offers: string; readonly matching: number };
+
 /**
- * Answers a search with the JSON of its list of offers. `query` is the flat object of the contract; mistakes are
- * `invalid`. `chosen` names the members of the records to write; undefined writes all.
+ * Answers a search. `query` is the flat object of the contract; mistakes are `invalid`. `chosen` names the members of the
+ * records to write; undefined writes all.
  */
 export function searchText(
   index: OfferIndex,
   query: Readonly<Record<string, unknown>>,
   caller: SearchCaller,
   { chosen, ...options }: SearchOptions & { readonly chosen?: ReadonlySet<string> | undefined } = {},
-): string {
-  const { ranked, context, isBundled } = find(index, query, { ...caller, options });
-  return writeOffers(index, ranked, { context, isBundled, chosen });
+): SearchAnswer {
+  const { ranked, matching, context, isBundled } = find(index, query, { ...caller, options });
+  return { offers: writeOffers(index, ranked, { context, isBundled, chosen }), matching };
 }
 
 /** The found offers as records, for use inside the server. */
@@ -29,7 +32,7 @@ export function searchOffers(
   query: Readonly<Record<string, unknown>>,
   caller: SearchCaller,
 ): readonly OfferRecord[] {
-  return JSON.parse(searchText(index, query, caller)) as readonly OfferRecord[];
+  return JSON.parse(searchText(index, query, caller).offers) as readonly OfferRecord[];
 }
 
 /** Number of offers that meet the conditions of a search, without regard to its limit and to bundles. */
@@ -47,9 +50,10 @@ function find(
   const context: OfferContext = { now: caller.now, rentedMachines: caller.rentedMachines, type, storageGb };
   const columnOf = bindColumns(index, context);
   const selection = selectOffers(index, filters, columnOf);
+  const matching = selection.count;
   const bundling = isBundled ? bindBundles(index, columnOf) : undefined;
   const ranked = rankOffers(index, selection, { order, limit, columnOf, bundling });
-  return { ranked, context, isBundled };
+  return { ranked, matching, context, isBundled };
 }
 
 /**
