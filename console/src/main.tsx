@@ -6,7 +6,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient } from "./api/query-client.ts";
-import { router } from "./start-router.ts";
+import { preloadPage, router } from "./start-router.ts";
 import { theme, variables } from "./theme.ts";
 
 /** The nonce that lets the page's policy accept style elements of libraries; browsers show it to scripts alone. */
@@ -19,6 +19,7 @@ Object.assign(globalThis, { __webpack_nonce__: styleNonce() });
 
 const root = document.querySelector("#root");
 if (root === null) throw new Error("the page has no place for the console");
+preloadPage();
 createRoot(root).render(
   <StrictMode>
     <MantineProvider

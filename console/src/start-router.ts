@@ -19,3 +19,10 @@ declare module "@tanstack/react-router" {
     router: typeof router;
   }
 }
+
+/** Begins to load the code of the page at this address, while the server is asked who the person is. */
+export function preloadPage(): void {
+  const [routes] = router.getMatchedRoutes(router.latestLocation.pathname);
+  // A page that cannot be loaded says so when it is shown.
+  for (const route of routes) router.loadRouteChunk(route)?.catch(() => {});
+}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { conditionOf, readConditions, withCondition } from "../../console/src/text/conditions.ts";
+import { conditionOf, readConditions, toSearch, withCondition } from "../../console/src/text/conditions.ts";
 
 test("a search text is taken apart into conditions, and what is none stays at its end", () => {
   assert.deepEqual(readConditions('num_gpus>=2 gpu_name in [RTX_4090,H100] geolocation="NO, Oslo" price'), {
@@ -34,4 +34,19 @@ test("text that is still being typed is kept when a field changes", () => {
     withCondition(typed, { field: "verified", operator: "=", value: "true" }),
     "gpu_name=H100 verified=true num_gp",
   );
+});
+
+test("a search follows each key: an unfinished condition waits, and words choose GPUs by their names", () => {
+  const names = ["RTX 4090", "RTX 4090 D", "H100 SXM", 'odd"],name 4090'];
+  const means = (text: string) => toSearch(text, names);
+  for (const unread of ["num_gp", "num_gpus", "num_gpus>=", "gpu_name in [RTX_4090,", 'geolocation="Oslo, ']) {
+    assert.deepEqual(means(`dph_total<2 ${unread}`), { q: "dph_total<2", unread: unread.trim() });
+  }
+  assert.deepEqual(means("4090"), { q: "gpu_name in [RTX_4090,RTX_4090_D]", unread: "" });
+  assert.deepEqual(means("h100 num_gpus>=2"), { q: "num_gpus>=2 gpu_name in [H100_SXM]", unread: "" });
+  assert.deepEqual(means("rtx 4090 dph_to"), { q: "gpu_name in [RTX_4090,RTX_4090_D]", unread: "dph_to" });
+  assert.deepEqual(means(""), { q: "", unread: "" });
+  for (const forTheServer of ["num_gpus>=2 ??", '{"num_gpus": {"eq": 2}}', "one two three"]) {
+    assert.deepEqual(means(forTheServer), { q: forTheServer, unread: "" });
+  }
 });

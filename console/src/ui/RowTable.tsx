@@ -7,7 +7,7 @@ import classes from "./table.module.css";
 
 const ROW_HEIGHT = 36;
 /** Shorter tables are drawn whole. */
-const VIRTUAL_FROM = 120;
+const VIRTUAL_FROM = 60;
 
 export function RowTable<Row>(props: DrawnProps<Row>) {
   const { label, rows, columns, sort, onSort, chosen, onChoose, keyOf, cursor } = props;
@@ -107,7 +107,7 @@ function useWindow(place: { readonly current: HTMLElement | null }, count: numbe
   const virtual = useWindowVirtualizer({
     count,
     estimateSize: () => ROW_HEIGHT,
-    overscan: 12,
+    overscan: 8,
     scrollMargin: offset,
     enabled: count >= VIRTUAL_FROM,
   });

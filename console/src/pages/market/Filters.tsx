@@ -1,7 +1,4 @@
 import { Checkbox, NativeSelect, NumberInput, SegmentedControl, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { offerGpuNames } from "../../../../sdk/src/index.ts";
-import { askPlain } from "../../api/query.ts";
 import { conditionOf, withCondition } from "../../text/conditions.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import type { OfferType } from "./fields.ts";
@@ -10,8 +7,12 @@ import classes from "./market.module.css";
 type Props = {
   readonly q: string;
   readonly type: OfferType;
+  readonly gpuNames: readonly string[];
+  /** Called at each key in the text. */
+  readonly onType: (text: string) => void;
+  /** Called when one of the fields changed the text. */
   readonly onText: (text: string) => void;
-  readonly onType: (type: OfferType) => void;
+  readonly onChooseType: (type: OfferType) => void;
 };
 
 const TYPES: readonly { readonly value: OfferType; readonly label: string }[] = [
@@ -29,8 +30,7 @@ const LIMITS = [
 ] as const;
 
 /** The search as a text, and as fields that change the same text. */
-export function Filters({ q, type, onText, onType }: Props) {
-  const names = useQuery(askPlain("offer.gpu-names", offerGpuNames)).data?.gpu_names ?? [];
+export function Filters({ q, type, gpuNames, onType, onText, onChooseType }: Props) {
   const set = (field: string, operator: string, value: string | undefined) =>
     onText(withCondition(q, value === undefined ? { field, operator, value } : { field, operator, value }));
   const gpu = conditionOf(q, "gpu_name", "=")?.replaceAll("_", " ") ?? "";
@@ -39,9 +39,9 @@ export function Filters({ q, type, onText, onType }: Props) {
       <TextInput
         className={classes["text"] ?? ""}
         aria-label="Conditions"
-        placeholder="gpu_name=RTX_4090 num_gpus>=2 dph_total<2.5"
+        placeholder="4090 num_gpus>=2 dph_total<2.5"
         value={q}
-        onChange={(event) => onText(event.currentTarget.value)}
+        onChange={(event) => onType(event.currentTarget.value)}
         leftSection={<Icon name="search" />}
         data-page-search
         spellCheck={false}
@@ -52,7 +52,7 @@ export function Filters({ q, type, onText, onType }: Props) {
           label="GPU"
           size="xs"
           value={gpu}
-          data={[{ value: "", label: "Any" }, ...names.map((name) => ({ value: name, label: name }))]}
+          data={[{ value: "", label: "Any" }, ...gpuNames.map((name) => ({ value: name, label: name }))]}
           onChange={(event) => set("gpu_name", "=", event.currentTarget.value || undefined)}
         />
         {LIMITS.map(({ field, operator, label }) => (
@@ -85,7 +85,7 @@ export function Filters({ q, type, onText, onType }: Props) {
           aria-label="Kind of rental"
           value={type}
           data={TYPES.map(({ value, label }) => ({ value, label }))}
-          onChange={(value) => onType(TYPES.find((one) => one.value === value)?.value ?? "ondemand")}
+          onChange={(value) => onChooseType(TYPES.find((one) => one.value === value)?.value ?? "ondemand")}
         />
       </div>
     </search>

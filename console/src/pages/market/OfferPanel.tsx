@@ -32,7 +32,7 @@ export function OfferPanel({ id, known, type, template, onClose }: Props) {
     enabled: isOpen && known === undefined,
   });
   const found = asked.isPlaceholderData ? undefined : asked.data;
-  const offer = known ?? found?.[0];
+  const offer = known ?? found?.rows[0];
   return (
     <Panel title={offer === undefined ? "Offer" : nameOf(offer)} isOpen={isOpen} onClose={onClose} width={560}>
       {offer !== undefined && <Offer key={offer.id} offer={offer} type={type} template={template} />}

@@ -29,31 +29,31 @@ export type OfferSearch = {
   readonly limit: number;
 };
 
-/** Offers that match a search, at most `limit`; the rows of the search before are kept until they come. */
+/** Rows of an answer, and how many offers match in all. */
+export type Found = { readonly rows: readonly OfferRow[]; readonly matching: number };
+
+/** Offers that match a search, at most `limit` rows; those of the search before are kept until they come. */
 export function offersQuery({ q, type, sort, isAscending, limit }: OfferSearch) {
   return queryOptions({
     queryKey: ["offer", "offer.page", { q, type, sort, isAscending, limit }],
-    async queryFn({ signal }) {
+    async queryFn({ signal }): Promise<Found> {
       const order = [[sort, isAscending ? "asc" : "desc"]];
       const body = { select_cols: [...COLUMNS], q: { q: rentableOf(q), type, order, limit } };
-      const { offers } = await offerSearchAsks(client, { body }, { signal });
-      return offers.map(readOffer);
+      const { offers, matching } = await offerSearchAsks(client, { body }, { signal });
+      return { rows: offers.map(readOffer), matching };
     },
     placeholderData: keepPreviousData,
   });
 }
 
-/** The number of offers that match a search. */
-export function offerCountQuery(q: string, type: OfferType) {
-  return queryOptions({
-    queryKey: ["offer", "offer.count", { q, type }],
-    async queryFn({ signal }) {
-      const body = { select_cols: ["id"], q: { q: rentableOf(q), type, limit: OFFERS_MAX } };
-      return (await offerSearchAsks(client, { body }, { signal })).offers.length;
-    },
-    placeholderData: keepPreviousData,
-  });
-}
+/** The number of offers on the market that can be rented. */
+export const offerCountQuery = queryOptions({
+  queryKey: ["offer", "offer.count"],
+  async queryFn({ signal }) {
+    const body = { select_cols: ["id"], q: { q: rentableOf(""), limit: 0 } };
+    return (await offerSearchAsks(client, { body }, { signal })).matching;
+  },
+});
 
 /** Rows that one search answers at most. */
 export const OFFERS_MAX = 10_000;
