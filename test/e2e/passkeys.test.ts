@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import type { CDPSession, Page } from "playwright-core";
 import { testApp, type TestApp } from "../support/app.ts";
-import { openBrowser } from "../support/console/console-world.ts";
+import { openBrowser } from "../support/console/open-browser.ts";
 import { PASSWORD, signUp, type Person } from "../support/second-factors.ts";
 import { Cleanups } from "../support/sign-in/closing.ts";
 

@@ -1,17 +1,13 @@
 // A real server and a real browser for the tests of the console: one of each for a test file.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import type { TestCaller } from "../fixtures.ts";
 import { testApp, type TestApp, type TestAppOptions } from "../app.ts";
 import { ManualClock } from "../manual-clock.ts";
 import { builtConsole } from "./built-console.ts";
+import { openBrowser } from "./open-browser.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
-const FLAGS = [
-  ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"],
-  ...["--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"],
-];
 /** For one action or wait of a page: a machine that ten programs share is slow. */
 const PATIENCE_MS = 120_000;
 const TICK_MS = 200;
@@ -36,13 +32,6 @@ export async function consoleWorld(t: Pick<TestContext, "after">, options: TestA
   t.after(() => clearInterval(ticking));
   const browser = await openBrowser(t);
   return { app, url: `http://${app.origin}`, browser };
-}
-
-/** A browser alone, for a server that was started otherwise, such as by startBerth. */
-export async function openBrowser(t: Pick<TestContext, "after">): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, headless: true });
-  t.after(() => browser.close());
-  return browser;
 }
 
 export type PageOptions = {
