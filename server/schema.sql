@@ -587,6 +587,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.notify_session_cookie_due()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('api_keys_changed', 'key:' || new.session_id);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.notify_team_rights_changed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2804,6 +2814,25 @@ create table servers (
   constraint servers_data_dir_key_key UNIQUE (data_dir_key)
 );
 
+create table session_cookies (
+  session_id integer not null,
+  salt bytea,
+  previous_salt bytea,
+  renewed_at timestamp with time zone not null,
+  confirmed_at timestamp with time zone,
+  is_due boolean default false not null,
+  constraint session_cookies_pkey PRIMARY KEY (session_id)
+);
+
+create table session_uses (
+  session_id integer not null,
+  ip_address text not null,
+  browser text,
+  system text,
+  last_used_at timestamp with time zone not null,
+  constraint session_uses_pkey PRIMARY KEY (session_id)
+);
+
 create table shipped_templates (
   key text not null,
   template_id integer not null,
@@ -3414,6 +3443,8 @@ alter table saved_searches add constraint saved_searches_user_id_fkey FOREIGN KE
 alter table scheduled_jobs add constraint scheduled_jobs_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id);
 alter table scheduled_jobs add constraint scheduled_jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table scheduled_runs add constraint scheduled_runs_job_id_fkey FOREIGN KEY (job_id) REFERENCES scheduled_jobs(id) ON DELETE CASCADE;
+alter table session_cookies add constraint session_cookies_session_id_fkey FOREIGN KEY (session_id) REFERENCES api_keys(id);
+alter table session_uses add constraint session_uses_session_id_fkey FOREIGN KEY (session_id) REFERENCES api_keys(id);
 alter table shipped_templates add constraint shipped_templates_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);
 alter table sign_in_tokens add constraint sign_in_tokens_created_by_id_fkey FOREIGN KEY (created_by_id) REFERENCES users(id);
 alter table sign_in_tokens add constraint sign_in_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -3511,6 +3542,7 @@ CREATE TRIGGER live_created AFTER INSERT ON public.machines FOR EACH ROW EXECUTE
 CREATE TRIGGER live_changed AFTER UPDATE ON public.notices FOR EACH ROW WHEN ((old.read_at IS DISTINCT FROM new.read_at)) EXECUTE FUNCTION live_notification();
 CREATE TRIGGER live_created AFTER INSERT ON public.notices FOR EACH ROW EXECUTE FUNCTION live_notification();
 CREATE TRIGGER payout_holds_change BEFORE DELETE OR UPDATE ON public.payout_holds FOR EACH ROW EXECUTE FUNCTION payout_holds_change();
+CREATE TRIGGER session_cookie_due AFTER INSERT OR UPDATE OF is_due ON public.session_cookies FOR EACH ROW WHEN (new.is_due) EXECUTE FUNCTION notify_session_cookie_due();
 CREATE TRIGGER live_changed AFTER UPDATE ON public.standing_requests FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) OR (old.reason IS DISTINCT FROM new.reason) OR (old.instance_id IS DISTINCT FROM new.instance_id) OR (old.expires_at IS DISTINCT FROM new.expires_at) OR (old.closed_at IS DISTINCT FROM new.closed_at))) EXECUTE FUNCTION live_queue();
 CREATE TRIGGER live_created AFTER INSERT ON public.standing_requests FOR EACH ROW EXECUTE FUNCTION live_queue();
 CREATE TRIGGER team_rights_changed AFTER DELETE OR UPDATE ON public.team_members FOR EACH ROW EXECUTE FUNCTION notify_team_rights_changed();

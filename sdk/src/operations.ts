@@ -4460,6 +4460,9 @@ export type Session = {
   readonly key_type: "session";
   readonly last_ipaddr: string;
   readonly location: string;
+  readonly browser: string | null;
+  readonly system: string | null;
+  readonly last_used_at: number;
   readonly created_at: number;
   readonly expires_at: number;
   readonly deleted_at: null;
@@ -4996,6 +4999,9 @@ export type TeamSession = {
   readonly key_type: "session";
   readonly last_ipaddr: string;
   readonly location: string;
+  readonly browser: string | null;
+  readonly system: string | null;
+  readonly last_used_at: number;
   readonly created_at: number;
   readonly expires_at: number;
   readonly user_id: number;

@@ -100,8 +100,9 @@ test("a renter keeps their account", async (t) => {
     await other.context().request.post(`${url}/api/v0/auth/browser/`, { data: { api_key: person.secret } });
     await other.goto("/queue");
     await other.getByRole("button", { name: "Person" }).waitFor();
+    await app.runLoop("write-ip-history");
     await page.goto("/account/sessions");
-    await page.getByText("this one").waitFor();
+    await page.getByText("Chrome on Linux · this one").waitFor();
     await assertAccessible(page);
     await page.getByRole("button", { name: "End all others" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "End them" }).click();

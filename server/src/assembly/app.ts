@@ -50,7 +50,7 @@ export type BerthApp = {
 /** Puts the parts together. Nothing listens, runs or reads the database yet. */
 export function buildApp(dependencies: AppDependencies): BerthApp {
   const { database, clock, log, random, secret } = dependencies;
-  const identities = createIdentities({ database, clock });
+  const identities = createIdentities({ database, clock, random });
   const ipHistory = createIpHistory({ database, clock, log });
   const offers = createOffers(dependencies);
   const space = new SpaceTable(database, { clock, log });
@@ -64,8 +64,8 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const http = createHttp({
     ...dependencies,
     authenticate: (presented, pause) => identities.authenticate(presented, pause),
-    authenticateCookie: (value, pause) => identities.authenticateCookie(value, pause),
-    onAuthenticated: (identity, ipAddress) => ipHistory.record(identity, ipAddress),
+    authenticateCookie: (value, asked) => identities.authenticateCookie(value, asked),
+    onAuthenticated: (identity, { ipAddress, userAgent }) => ipHistory.record(identity, ipAddress, userAgent),
   });
   const hub = createHub(dependencies, offers);
   const proxy = createProxy(dependencies, gateway);

@@ -1534,6 +1534,23 @@ export type ServersTable = {
   agent_addresses: Generated<string[]>;
 };
 
+export type SessionCookiesTable = {
+  session_id: ApiKeyId;
+  salt: Buffer | null;
+  previous_salt: Buffer | null;
+  renewed_at: Date;
+  confirmed_at: Date | null;
+  is_due: Generated<boolean>;
+};
+
+export type SessionUsesTable = {
+  session_id: ApiKeyId;
+  ip_address: string;
+  browser: string | null;
+  system: string | null;
+  last_used_at: Date;
+};
+
 export type ShippedTemplatesTable = {
   key: string;
   template_id: TemplateId;
@@ -2002,6 +2019,8 @@ export type Tables = {
   scheduled_runs: ScheduledRunsTable;
   schema_migrations: SchemaMigrationsTable;
   servers: ServersTable;
+  session_cookies: SessionCookiesTable;
+  session_uses: SessionUsesTable;
   shipped_templates: ShippedTemplatesTable;
   sign_in_attempts: SignInAttemptsTable;
   sign_in_tokens: SignInTokensTable;

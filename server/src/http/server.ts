@@ -17,7 +17,7 @@ import { AnswerWatch } from "./answer-watch.ts";
 import { BodyWatch, type BodyClass } from "./body-watch.ts";
 import { authenticator, type AuthenticatorDependencies } from "./callers/authenticator.ts";
 import { refuseCrossSite } from "./callers/same-origin.ts";
-import { presentedCookie } from "./callers/session-cookie.ts";
+import { presentedCookie, sendRenewedCookies } from "./callers/session-cookie.ts";
 import { CONNECTIONS_PER_ADDRESS, limitConnections } from "./connection-limit.ts";
 import { answerClientError, answerExpectations } from "./early-errors.ts";
 import { describeDocument } from "./description/document.ts";
@@ -124,6 +124,7 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
   const ownRequests = new OwnRequests(app);
   admitCallers(app, authenticator(dependencies, ownRequests), watchBodies(app, clock));
   shapeAnswers(app, log);
+  sendRenewedCookies(app, clock);
   const knownPaths = refuseUnknownRoutes(app, log);
   watchAnswers(app, clock);
 

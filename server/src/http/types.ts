@@ -17,6 +17,8 @@ declare module "fastify" {
     identity: Identity | undefined;
     /** True when the caller was found by the cookie of a session, which browsers also send for pages of other sites. */
     isByCookie: boolean;
+    /** The value that the session's cookie should have from now on, and the monotonic time at which the request came. */
+    renewedCookie: { readonly secret: string; readonly expiresAtMs: number; readonly askedAtMs: number } | undefined;
   }
 }
 

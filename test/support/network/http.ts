@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { systemClock, type Clock } from "../../../server/src/base/clock.ts";
 import { createLog } from "../../../server/src/base/log.ts";
 import type { Database } from "../../../server/src/db/connect.ts";
@@ -54,7 +55,7 @@ export async function testHttp(
 ): Promise<TestHttp> {
   const logged: string[] = [];
   const log = createLog("trace", { write: (line) => void logged.push(line) });
-  const identities = createIdentities({ database, clock });
+  const identities = createIdentities({ database, clock, random: randomBytes });
   const ipHistory = createIpHistory({ database, clock, log });
   const scope = createHttp({
     database,
@@ -62,7 +63,7 @@ export async function testHttp(
     log,
     limits,
     authenticate: (secret, pause) => identities.authenticate(secret, pause),
-    onAuthenticated: (identity, ipAddress) => ipHistory.record(identity, ipAddress),
+    onAuthenticated: (identity, { ipAddress }) => ipHistory.record(identity, ipAddress),
     trustedProxies,
   });
   void scope.app.register(async () => register(scope, { identities, ipHistory }));

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { systemClock, type Clock } from "../../../server/src/base/clock.ts";
 import { createLog } from "../../../server/src/base/log.ts";
 import type { Database } from "../../../server/src/db/connect.ts";
@@ -36,7 +36,7 @@ export async function serveRoutes(
   addRoutes: (scope: HttpScope) => void,
   clock: Clock = systemClock,
 ): Promise<Served> {
-  const identities = createIdentities({ database, clock });
+  const identities = createIdentities({ database, clock, random: randomBytes });
   const unlimited = { perSecond: 1e6, burst: 1e6 };
   const scope = createHttp({
     database,

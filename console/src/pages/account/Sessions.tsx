@@ -69,6 +69,12 @@ function EndOthers({ ids }: { readonly ids: readonly number[] }) {
   );
 }
 
+/** The program and system of a session, as they call themselves. */
+function deviceOf({ browser, system }: Session): string {
+  if (browser !== null && system !== null) return `${browser} on ${system}`;
+  return browser ?? (system === null ? "Unknown program" : `Unknown program on ${system}`);
+}
+
 function SessionTable({ sessions }: { readonly sessions: readonly Session[] }) {
   const end = useAction(sessionDelete, { changes: ["account"] });
   const signOut = useSignOut();
@@ -77,25 +83,32 @@ function SessionTable({ sessions }: { readonly sessions: readonly Session[] }) {
       label="Sessions"
       rows={sessions}
       keyOf={({ id }) => id}
-      startSort={{ key: "opened", isDescending: true }}
+      startSort={{ key: "used", isDescending: true }}
       empty={<EmptyState title="No sessions">Sessions of browsers and of sign-ins by password stand here.</EmptyState>}
       columns={[
         {
           key: "name",
           title: "Session",
           isName: true,
-          cell: ({ id, is_current }) => (
+          cell: (session) => (
             <>
-              Session {id} {is_current && <strong>· this one</strong>}
+              {deviceOf(session)} {session.is_current && <strong>· this one</strong>}
             </>
           ),
         },
         { key: "address", title: "From", isOnCard: true, cell: ({ last_ipaddr }) => <code>{last_ipaddr}</code> },
+        {
+          key: "used",
+          title: "Last used",
+          isOnCard: true,
+          sortBy: ({ last_used_at }) => last_used_at,
+          cell: ({ last_used_at }) => <Ago at={last_used_at} />,
+        },
+        { key: "id", title: "Number", sortBy: ({ id }) => id, cell: ({ id }) => id },
         { key: "proof", title: "Proof", cell: ({ has_tfa }) => (has_tfa ? "two factors" : "one factor") },
         {
           key: "opened",
           title: "Opened",
-          isOnCard: true,
           sortBy: ({ created_at }) => created_at,
           cell: ({ created_at }) => <Ago at={created_at} />,
         },
@@ -104,20 +117,22 @@ function SessionTable({ sessions }: { readonly sessions: readonly Session[] }) {
           key: "actions",
           title: "Actions",
           isOnCard: true,
-          cell: ({ id, is_current }) =>
-            is_current ? (
+          cell: (session) =>
+            session.is_current ? (
               <Button size="compact-sm" variant="default" loading={signOut.isPending} onClick={() => signOut.mutate()}>
                 Sign out
               </Button>
             ) : (
               <RemoveButton
                 action={end}
-                input={{ body: { key_id: id } }}
+                input={{ body: { key_id: session.id } }}
                 verb="End"
-                what={`session ${id}`}
+                what={`session ${session.id}, ${deviceOf(session)}`}
                 loss="The browser or program that uses it has to sign in again."
                 asCommand={
-                  <AsCommand request={{ method: "DELETE", path: "/api/v0/auth/sessions/", body: { key_id: id } }} />
+                  <AsCommand
+                    request={{ method: "DELETE", path: "/api/v0/auth/sessions/", body: { key_id: session.id } }}
+                  />
                 }
               />
             ),

@@ -14,12 +14,18 @@ import { presentedSecret } from "../presented-secret.ts";
 import { RateLimiter, type Limits } from "../rate-limit.ts";
 import { WrongKeys, type LookUp } from "../wrong-keys.ts";
 import { refuseCrossSite } from "./same-origin.ts";
-import { presentedCookie } from "./session-cookie.ts";
+import { presentedCookie, type CookieSession } from "./session-cookie.ts";
 
 /** All keys of an account together may call an operation as often as this many keys. */
 const ACCOUNT_FACTOR = 4;
 /** All operations of an account together, by all of its keys, against what one key may do of one operation. */
 const OPERATIONS_FACTOR = 20;
+
+/** The caller of a request with a session cookie; `renewed` is a value that the browser should have from now on. */
+type CookieCaller = { readonly identity: Identity; readonly renewed?: CookieSession };
+
+/** The place that a request came from, and the program that its header names. */
+export type RequestSender = { readonly ipAddress: string; readonly userAgent: string | undefined };
 
 export type AuthenticatorDependencies = {
   readonly clock: Clock;
@@ -27,9 +33,12 @@ export type AuthenticatorDependencies = {
   /** Resolves a presented key; undefined when it is unknown or deleted. */
   readonly authenticate: LookUp<Identity>;
   /** Resolves the value of a session cookie; undefined when it is unknown, ended or over. Without it no cookie counts. */
-  readonly authenticateCookie?: LookUp<Identity>;
+  readonly authenticateCookie?: (
+    value: string,
+    asked: { readonly ipAddress: string; readonly pause: () => Promise<void> },
+  ) => Promise<CookieCaller | undefined>;
   /** Told of every authenticated request; must not block. */
-  readonly onAuthenticated: (identity: Identity, ipAddress: string) => void;
+  readonly onAuthenticated: (identity: Identity, sender: RequestSender) => void;
 };
 
 /** Identifies the caller of a request, and refuses what that caller may not ask. */
@@ -48,7 +57,9 @@ export function authenticator(dependencies: AuthenticatorDependencies, ownReques
       return;
     }
     request.identity = identity;
-    if (own === undefined) onAuthenticated(identity, request.ip);
+    if (own === undefined) {
+      onAuthenticated(identity, { ipAddress: request.ip, userAgent: request.headers["user-agent"] });
+    }
     limitCaller(identity, access);
     const refused =
       refuseOperation(identity, access) ??
@@ -66,9 +77,15 @@ function resolver({ clock, authenticate, authenticateCookie }: AuthenticatorDepe
   const byCookie = async (request: FastifyRequest): Promise<Identity | undefined> => {
     const cookie = presentedCookie(request);
     if (cookie.kind !== "one" || authenticateCookie === undefined) return undefined;
-    const identity = await wrongKeys.find(cookie.value, request.ip, authenticateCookie);
-    request.isByCookie = identity !== undefined;
-    return identity;
+    const ipAddress = request.ip;
+    const caller = await wrongKeys.find(cookie.value, ipAddress, (value, pause) =>
+      authenticateCookie(value, { ipAddress, pause }),
+    );
+    request.isByCookie = caller !== undefined;
+    if (caller?.renewed !== undefined) {
+      request.renewedCookie = { ...caller.renewed, askedAtMs: clock.monotonicMs() };
+    }
+    return caller?.identity;
   };
 
   return async (request: FastifyRequest, { permission }: RouteAccess): Promise<Identity | undefined> => {

@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../../base/clock.ts";
+import type { App } from "../types.ts";
 
 /** The cookie of a person who signed in with a browser. */
 const SESSION_COOKIE = "berth_session";
@@ -37,11 +39,29 @@ export type CookieSession = { readonly secret: string; readonly expiresAtMs: num
 export function setSessionCookie(
   reply: FastifyReply,
   request: FastifyRequest,
-  { secret, expiresAtMs }: CookieSession,
+  session: CookieSession,
   now: Date,
 ): void {
-  const seconds = Math.max(0, Math.floor((expiresAtMs - now.getTime()) / 1000));
-  putCookie(reply, request, { value: secret, seconds });
+  putCookie(reply, request, contentOf(session, now));
+}
+
+/** Milliseconds after which an answer gives its browser no new value: a later answer may have given a newer one. */
+const LATE_MS = 30_000;
+
+/**
+ * Gives browsers the new value of their session's cookie with the answer to a request that showed the old one. An answer that
+ * sets the session itself, that a cache may keep, or that is late is left alone: the value goes out with the next one.
+ */
+export function sendRenewedCookies(app: App, clock: Clock): void {
+  app.decorateRequest("renewedCookie", undefined);
+  app.addHook("onSend", async (request, reply, payload) => {
+    const { renewedCookie } = request;
+    if (renewedCookie === undefined || clock.monotonicMs() - renewedCookie.askedAtMs > LATE_MS) return payload;
+    if (reply.getHeader("cache-control") !== "no-store") return payload;
+    if (String(reply.getHeader("set-cookie") ?? "").includes(`${SESSION_COOKIE}=`)) return payload;
+    void reply.header("set-cookie", cookieOf(request, contentOf(renewedCookie, clock.now())));
+    return payload;
+  });
 }
 
 /** Takes the session's cookie from the browser. */
@@ -49,13 +69,19 @@ export function clearSessionCookie(reply: FastifyReply, request: FastifyRequest)
   putCookie(reply, request, { value: "", seconds: 0 });
 }
 
-function putCookie(
-  reply: FastifyReply,
-  { protocol }: FastifyRequest,
-  { value, seconds }: { readonly value: string; readonly seconds: number },
-): void {
+type Content = { readonly value: string; readonly seconds: number };
+
+function contentOf({ secret, expiresAtMs }: CookieSession, now: Date): Content {
+  return { value: secret, seconds: Math.max(0, Math.floor((expiresAtMs - now.getTime()) / 1000)) };
+}
+
+function putCookie(reply: FastifyReply, request: FastifyRequest, content: Content): void {
+  // A browser would keep either of two cookies of one name in an answer.
+  void reply.removeHeader("set-cookie").header("set-cookie", cookieOf(request, content));
+}
+
+function cookieOf({ protocol }: FastifyRequest, { value, seconds }: Content): string {
   const parts = [`${SESSION_COOKIE}=${value}`, "HttpOnly", "Path=/", "SameSite=Lax", `Max-Age=${seconds}`];
   if (protocol === "https") parts.push("Secure");
-  // A browser would keep either of two cookies of one name in an answer.
-  void reply.removeHeader("set-cookie").header("set-cookie", parts.join("; "));
+  return parts.join("; ");
 }

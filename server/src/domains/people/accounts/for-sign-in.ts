@@ -10,6 +10,7 @@ export {
   type StoredSession,
   type TeamSession,
 } from "./keys/session-store.ts";
+export { renewCookiesOf } from "./keys/cookie-store.ts";
 export { findApiKey, type KeyHolder } from "./keys/store.ts";
 export { newCookieKey } from "./keys/rules/keys.ts";
 export { createIssuedAccount, readEmail } from "./users/issued-account.ts";

@@ -2,6 +2,7 @@
 export { requireProven } from "./emails/service.ts";
 export { findProvenUser } from "./users/find-user.ts";
 export { isDemanding } from "./keys/service.ts";
+export { renewCookiesOf } from "./keys/cookie-store.ts";
 export { deleteTeamKeys, insertApiKey, listTeamKeys } from "./keys/store.ts";
 export {
   deleteMember,

@@ -56,6 +56,9 @@ const SessionFields = {
   key_type: Type.Literal("session"),
   last_ipaddr: Type.String(),
   location: Type.String(),
+  browser: Type.Union([Type.String(), Type.Null()]),
+  system: Type.Union([Type.String(), Type.Null()]),
+  last_used_at: Type.Number(),
   created_at: Type.Number(),
   expires_at: Type.Number(),
 };

@@ -6,6 +6,7 @@ import {
   deleteMember,
   deleteTeamKeys,
   findMember,
+  renewCookiesOf,
   setMemberRole,
   type TeamMember,
   type TeamRole,
@@ -58,6 +59,7 @@ export async function changeMemberRole(
   requireAssignable(role);
   requireWithin(identity, member.role.permissions, `A ${member.role.name}`);
   requireWithin(identity, role.permissions, `A ${role.name}`);
+  await renewCookiesOf(tx, member.id);
   await setMemberRole(tx, { teamId: team.id, memberId: member.id, roleId: role.id });
   const args = { changed_id: member.id, role: role.identifier, former_role: member.role.identifier };
   await recordAudit(tx, identity, { ipAddress, action: "api.team.set_member_role", args });

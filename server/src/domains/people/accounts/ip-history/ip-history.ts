@@ -1,7 +1,9 @@
 import type { Clock } from "../../../../base/clock.ts";
 import type { Identity } from "../../../../base/identity.ts";
+import type { ApiKeyId } from "../../../../base/ids.ts";
 import type { Log } from "../../../../base/log.ts";
 import type { Database } from "../../../../db/connect.ts";
+import { upsertSessionUses, type SessionUse } from "./session-use-store.ts";
 import { upsertIpAccesses, type IpAccesses } from "./store.ts";
 
 /** How often the loop writes. */
@@ -12,8 +14,11 @@ const WAITING_MAX = 50_000;
 const BATCH_MAX = 5_000;
 
 export type IpHistory = {
-  /** Notes a request. Never waits: requests from one address are counted in memory until the next flush. */
-  record(identity: Identity, ipAddress: string): void;
+  /**
+   * Notes a request, and the last use of its session. Never waits: requests from one address are counted in memory until the
+   * next flush.
+   */
+  record(identity: Identity, ipAddress: string, userAgent?: string): void;
   /**
    * Writes all waiting requests, including those recorded just before the call, and returns the number of rows. Rows
    * that the database refuses wait for the next flush. Called by the loop, at shutdown, and before reading.
@@ -21,7 +26,7 @@ export type IpHistory = {
   flush(): Promise<{ readonly written: number; readonly dropped: number }>;
 };
 
-/** The history of addresses of each user, written outside the requests that it records. */
+/** The history of addresses of each user, and the last use of each session, written outside the requests that it records. */
 export function createIpHistory({
   database,
   clock,
@@ -34,6 +39,7 @@ export function createIpHistory({
   readonly waitingMax?: number;
 }): IpHistory {
   const waiting = new Map<string, IpAccesses>();
+  const uses = new Map<ApiKeyId, SessionUse>();
   let dropped = 0;
   let lastFlush: Promise<unknown> = Promise.resolve();
 
@@ -58,6 +64,10 @@ export function createIpHistory({
         throw error;
       }
     }
+    // Uses that the database refuses are forgotten: the next use says the same.
+    const used = [...uses.values()];
+    uses.clear();
+    await upsertSessionUses(database.kysely, used);
     const droppedNow = dropped;
     dropped = 0;
     if (droppedNow > 0)
@@ -66,8 +76,11 @@ export function createIpHistory({
   };
 
   return {
-    record({ userId }, ipAddress) {
+    record({ userId, apiKeyId: sessionId, session }, ipAddress, userAgent) {
       const now = clock.now();
+      if (session !== undefined && uses.size < waitingMax) {
+        uses.set(sessionId, { sessionId, ipAddress, userAgent, usedAt: now });
+      }
       add({ userId, ipAddress, firstSeenAt: now, lastSeenAt: now, requestCount: 1 });
     },
     flush() {

@@ -19,7 +19,7 @@ const log = createLog("silent");
 test("a key is looked up once and then remembered, also by requests that come at the same time", async () => {
   const caller = await aCaller(database);
   const { database: watched, count } = countedDatabase(database);
-  const identities = createIdentities({ database: watched, clock: new ManualClock() });
+  const identities = createIdentities({ database: watched, clock: new ManualClock(), random: randomBytes });
   const answers = await Promise.all(Array.from({ length: 20 }, () => identities.authenticate(caller.secret)));
   for (const answer of [...answers, await identities.authenticate(caller.secret)]) {
     assert.deepEqual(answer, caller.identity);
@@ -29,7 +29,7 @@ test("a key is looked up once and then remembered, also by requests that come at
 
 test("a text that cannot be a key is refused without asking the database, and a wrong key is not remembered", async () => {
   const { database: watched, count } = countedDatabase(database);
-  const identities = createIdentities({ database: watched, clock: new ManualClock() });
+  const identities = createIdentities({ database: watched, clock: new ManualClock(), random: randomBytes });
   assert.equal(await identities.authenticate("berth_guess"), undefined);
   assert.equal(count(), 0);
   const { secret } = newKey(randomBytes);
@@ -42,7 +42,7 @@ test("memory is bounded, and a remembered key is asked for again after a minute"
   const clock = new ManualClock();
   const callers = await Promise.all([aCaller(database), aCaller(database), aCaller(database)]);
   const { database: watched, count } = countedDatabase(database);
-  const identities = createIdentities({ database: watched, clock, rememberedMax: 2 });
+  const identities = createIdentities({ database: watched, clock, random: randomBytes, rememberedMax: 2 });
   for (const { secret } of callers) await identities.authenticate(secret);
   await identities.authenticate(callers[2].secret);
   assert.equal(count(), 3);
@@ -55,7 +55,7 @@ test("memory is bounded, and a remembered key is asked for again after a minute"
 
 test("a forgotten key is invalid at once, even when it was being looked up", async () => {
   const caller = await aCaller(database);
-  const identities = createIdentities({ database, clock: new ManualClock() });
+  const identities = createIdentities({ database, clock: new ManualClock(), random: randomBytes });
   await identities.authenticate(caller.secret);
   await inTransaction(database, async (tx) => {
     assert.ok(await deleteApiKey(tx, caller.identity, caller.key.id));
@@ -73,7 +73,7 @@ test("a forgotten key is invalid at once, even when it was being looked up", asy
 });
 
 test("deletions elsewhere reach this process: of keys, of users, and of instances' keys", async (context) => {
-  const identities = createIdentities({ database, clock: systemClock });
+  const identities = createIdentities({ database, clock: systemClock, random: randomBytes });
   let heard = 0;
   const handler = {
     onGap: () => identities.channelHandler.onGap(),
@@ -114,7 +114,7 @@ test("deletions elsewhere reach this process: of keys, of users, and of instance
 test("after a gap in the notifications no remembered identity counts", async () => {
   const caller = await aCaller(database);
   const { database: watched, count } = countedDatabase(database);
-  const identities = createIdentities({ database: watched, clock: new ManualClock() });
+  const identities = createIdentities({ database: watched, clock: new ManualClock(), random: randomBytes });
   await identities.authenticate(caller.secret);
   identities.channelHandler.onGap();
   await identities.authenticate(caller.secret);

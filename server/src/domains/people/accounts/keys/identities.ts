@@ -4,9 +4,11 @@ import type { Identity } from "../../../../base/identity.ts";
 import { parseId, type ApiKeyId, type UserId } from "../../../../base/ids.ts";
 import type { Database } from "../../../../db/connect.ts";
 import type { ChannelHandler } from "../../../../db/listener.ts";
+import { admitCookie, type CookieCaller, type HeldSession } from "./cookie-callers.ts";
 import { IdentityMemory } from "./identity-memory.ts";
-import { findIdentity } from "./identity-store.ts";
-import { hashCookieSecret, hashSecret, isWellFormed } from "./rules/keys.ts";
+import { findHeld } from "./identity-store.ts";
+import { secretOfCookie } from "./rules/cookie-value.ts";
+import { hashCookieSecret, hashSecret, isWellFormed, type RandomBytes } from "./rules/keys.ts";
 
 /** Channel on which the database announces changed keys (migration 0010): `key:<id>` or `user:<id>`. */
 export const API_KEYS_CHANNEL = "api_keys_changed";
@@ -21,8 +23,14 @@ export type Identities = {
    * session that is over. Most keys are remembered; `pause` is awaited before the database is asked.
    */
   authenticate(secret: string, pause?: () => Promise<void>): Promise<Identity | undefined>;
-  /** The identity behind the value of a session cookie; undefined when it is wrong, or the session has ended or is over. */
-  authenticateCookie(value: string, pause?: () => Promise<void>): Promise<Identity | undefined>;
+  /**
+   * The caller behind the value of a session cookie; undefined when it is wrong, or the session has ended or is over. A value
+   * that the browser has replaced a while ago ends its session.
+   */
+  authenticateCookie(
+    value: string,
+    asked: { readonly ipAddress: string; readonly pause?: () => Promise<void> },
+  ): Promise<CookieCaller | undefined>;
   /** Drops the remembered identity of a key. Call it after the commit that changes the key, before answering. */
   readonly forget: (keyId: ApiKeyId) => void;
   /** Drops the remembered identities of all keys of an account, as after a change of its members' permissions. */
@@ -33,7 +41,12 @@ export type Identities = {
   readonly channelHandler: ChannelHandler;
 };
 
-type Options = { readonly database: Database; readonly clock: Clock; readonly rememberedMax?: number };
+type Options = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly rememberedMax?: number;
+};
 
 /** The refusal of a session that is over: published clients drop its key at exactly this status and sentence. */
 function sessionExpired() {
@@ -41,9 +54,10 @@ function sessionExpired() {
 }
 
 /** Resolves keys to callers with bounded memory. Only keys that exist are remembered, so guessing cannot fill it. */
-export function createIdentities({ database, clock, rememberedMax = REMEMBERED_MAX }: Options): Identities {
+export function createIdentities(options: Options): Identities {
+  const { database, clock, rememberedMax = REMEMBERED_MAX } = options;
   const memory = new IdentityMemory({ entriesMax: rememberedMax, rememberedMs: REMEMBERED_MS });
-  const underWay = new Map<string, Promise<Identity | undefined>>();
+  const underWay = new Map<string, Promise<HeldSession | undefined>>();
   let changeCount = 0;
 
   /** Identities that were read before a change must not be remembered, or waited for, after it. */
@@ -54,11 +68,9 @@ export function createIdentities({ database, clock, rememberedMax = REMEMBERED_M
   const read = async (sha256: Buffer, hash: string, pause: (() => Promise<void>) | undefined) => {
     if (pause !== undefined) await pause();
     const changeCountBefore = changeCount;
-    const identity = await findIdentity(database.kysely, sha256);
-    if (identity !== undefined && changeCountBefore === changeCount) {
-      memory.remember(hash, identity, clock.monotonicMs());
-    }
-    return identity;
+    const held = await findHeld(database.kysely, sha256);
+    if (held !== undefined && changeCountBefore === changeCount) memory.remember(hash, held, clock.monotonicMs());
+    return held;
   };
   const forget = (keyId: ApiKeyId) => {
     noteChange();
@@ -92,13 +104,19 @@ export function createIdentities({ database, clock, rememberedMax = REMEMBERED_M
 
   return {
     async authenticate(secret, pause) {
-      return isWellFormed(secret) ? refuseExpired(await find(hashSecret(secret), pause)) : undefined;
+      return isWellFormed(secret) ? refuseExpired((await find(hashSecret(secret), pause))?.identity) : undefined;
     },
-    async authenticateCookie(value, pause) {
-      if (!isWellFormed(value)) return undefined;
-      const identity = await find(hashCookieSecret(value), pause);
-      const isOver = identity?.session !== undefined && identity.session.expiresAt <= clock.now();
-      return isOver ? undefined : identity;
+    async authenticateCookie(value, { ipAddress, pause }) {
+      const secret = secretOfCookie(value);
+      if (!isWellFormed(secret)) return undefined;
+      const sha256 = hashCookieSecret(secret);
+      const held = await find(sha256, pause);
+      if (held?.identity.session === undefined || held.identity.session.expiresAt <= clock.now()) return undefined;
+      const reread = () => {
+        forget(held.identity.apiKeyId);
+        return find(sha256, undefined);
+      };
+      return admitCookie(options, { value, ipAddress, held, isFresh: false, reread });
     },
     forget,
     forgetUser,

@@ -1,7 +1,7 @@
-import type { Identity } from "../../../../base/identity.ts";
 import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
+import type { HeldSession } from "./cookie-callers.ts";
 
-type Remembered = { readonly identity: Identity; readonly untilMs: number };
+type Remembered = { readonly held: HeldSession; readonly untilMs: number };
 
 /** Identities by the hashes of their keys, bounded in number and in age. New identities displace the oldest. */
 export class IdentityMemory {
@@ -15,19 +15,19 @@ export class IdentityMemory {
     this.#rememberedMs = rememberedMs;
   }
 
-  find(hash: string, nowMs: number): Identity | undefined {
+  find(hash: string, nowMs: number): HeldSession | undefined {
     const known = this.#byHash.get(hash);
-    return known !== undefined && nowMs < known.untilMs ? known.identity : undefined;
+    return known !== undefined && nowMs < known.untilMs ? known.held : undefined;
   }
 
-  remember(hash: string, identity: Identity, nowMs: number): void {
+  remember(hash: string, held: HeldSession, nowMs: number): void {
     this.#drop(hash);
     for (const oldest of this.#byHash.keys()) {
       if (this.#byHash.size < this.#entriesMax) break;
       this.#drop(oldest);
     }
-    this.#byHash.set(hash, { identity, untilMs: nowMs + this.#rememberedMs });
-    this.#hashByKeyId.set(identity.apiKeyId, hash);
+    this.#byHash.set(hash, { held, untilMs: nowMs + this.#rememberedMs });
+    this.#hashByKeyId.set(held.identity.apiKeyId, hash);
   }
 
   forgetKey(keyId: ApiKeyId): void {
@@ -36,7 +36,7 @@ export class IdentityMemory {
   }
 
   forgetUser(userId: UserId): void {
-    for (const [hash, { identity }] of this.#byHash) if (identity.userId === userId) this.#drop(hash);
+    for (const [hash, { held }] of this.#byHash) if (held.identity.userId === userId) this.#drop(hash);
   }
 
   forgetAll(): void {
@@ -48,6 +48,6 @@ export class IdentityMemory {
     const known = this.#byHash.get(hash);
     if (known === undefined) return;
     this.#byHash.delete(hash);
-    this.#hashByKeyId.delete(known.identity.apiKeyId);
+    this.#hashByKeyId.delete(known.held.identity.apiKeyId);
   }
 }

@@ -2,6 +2,8 @@ import { sql } from "kysely";
 import type { Freeze, Identity } from "../../../../base/identity.ts";
 import type { ApiKeyId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
+import type { HeldSession } from "./cookie-callers.ts";
+import { toCookieState } from "./cookie-store.ts";
 import { intersect } from "./rules/permissions.ts";
 import { permissionsOfRole } from "../team-accounts/rules/roles.ts";
 import { readPermissions } from "./store.ts";
@@ -11,8 +13,14 @@ import { readPermissions } from "./store.ts";
  * longer a member of the team.
  */
 export async function findIdentity(db: Reader, sha256: Buffer): Promise<Identity | undefined> {
+  return (await findHeld(db, sha256))?.identity;
+}
+
+/** The identity of a secret with the state of its cookie, which is the first one for a key. */
+export async function findHeld(db: Reader, sha256: Buffer): Promise<HeldSession | undefined> {
   const row = await liveKeys(db).where("api_keys.key_sha256", "=", sha256).executeTakeFirst();
-  return row && identityOf(row);
+  const identity = row && identityOf(row);
+  return identity && { identity, cookie: toCookieState(row) };
 }
 
 /** The identity that a key has now, for the server itself; undefined in the same cases, and for a session that is over. */
@@ -55,6 +63,7 @@ function liveKeys(db: Reader) {
       join.onRef("members.id", "=", "team_members.member_id").on("members.deleted_at", "is", null),
     )
     .leftJoin("team_roles", "team_roles.id", "team_members.role_id")
+    .leftJoin("session_cookies", "session_cookies.session_id", "api_keys.id")
     .leftJoin("account_freezes", "account_freezes.id", "users.freeze_id")
     .leftJoin("account_freezes as member_freezes", "member_freezes.id", "members.freeze_id")
     .select([
@@ -66,6 +75,12 @@ function liveKeys(db: Reader) {
       "api_keys.kind",
       "api_keys.expires_at",
       "api_keys.demands_tfa",
+      "api_keys.created_at",
+      "session_cookies.salt",
+      "session_cookies.previous_salt",
+      "session_cookies.renewed_at",
+      "session_cookies.confirmed_at",
+      "session_cookies.is_due",
       // In a team the second factor is that of the member who holds the key.
       sql<boolean>`coalesce(members.tfa_enabled_at, users.tfa_enabled_at) is not null`.as("has_tfa"),
       "users.is_admin",

@@ -12,8 +12,13 @@ const SESSIONS_MAX = 50;
 export type StoredSession = KeyHolder & {
   readonly id: ApiKeyId;
   readonly kind: Session["kind"];
+  /** The address of its last use. */
   readonly ipAddress: string;
+  /** The program and system that used it last, by their own word; undefined where they are not known. */
+  readonly browser: string | undefined;
+  readonly system: string | undefined;
   readonly createdAt: Date;
+  readonly lastUsedAt: Date;
   readonly expiresAt: Date;
 };
 
@@ -124,7 +129,12 @@ async function listOpeners(tx: Tx, id: ApiKeyId | undefined): Promise<readonly A
 
 /** The sessions of a holder that are not over, newest first. */
 export async function listSessions(db: Reader, holder: KeyHolder, now: Date): Promise<readonly StoredSession[]> {
-  const rows = await heldBy(db, holder).select(COLUMNS).where("expires_at", ">", now).orderBy("id", "desc").execute();
+  const rows = await heldBy(db, holder)
+    .leftJoin("session_uses", "session_uses.session_id", "api_keys.id")
+    .select(COLUMNS)
+    .where("expires_at", ">", now)
+    .orderBy("id", "desc")
+    .execute();
   return rows.map(toSession);
 }
 
@@ -139,18 +149,9 @@ export async function listTeamSessions(db: Reader, teamId: UserId, now: Date): P
         .onRef("team_members.member_id", "=", "api_keys.member_id"),
     )
     .innerJoin("team_roles", "team_roles.id", "team_members.role_id")
-    .select([
-      "api_keys.id",
-      "api_keys.user_id",
-      "api_keys.member_id",
-      "api_keys.kind",
-      "api_keys.ip_address",
-      "api_keys.created_at",
-      "api_keys.expires_at",
-      "users.id as person_id",
-      "users.username",
-      "team_roles.name as role_name",
-    ])
+    .leftJoin("session_uses", "session_uses.session_id", "api_keys.id")
+    .select(COLUMNS)
+    .select(["users.id as person_id", "users.username", "team_roles.name as role_name"])
     .where("api_keys.user_id", "=", teamId)
     .where("api_keys.kind", "<>", "api")
     .where("api_keys.deleted_at", "is", null)
@@ -197,7 +198,19 @@ export async function endSessionsOfPerson(tx: Tx, personId: UserId, keptId: ApiK
     .execute();
 }
 
-const COLUMNS = ["id", "user_id", "member_id", "kind", "ip_address", "created_at", "expires_at"] as const;
+const COLUMNS = [
+  "api_keys.id",
+  "api_keys.user_id",
+  "api_keys.member_id",
+  "api_keys.kind",
+  "api_keys.ip_address",
+  "api_keys.created_at",
+  "api_keys.expires_at",
+  "session_uses.ip_address as used_ip_address",
+  "session_uses.browser",
+  "session_uses.system",
+  "session_uses.last_used_at",
+] as const;
 
 function heldBy(db: Reader, { userId, memberId }: KeyHolder) {
   return db
@@ -216,14 +229,21 @@ function toSession(row: {
   readonly ip_address: string | null;
   readonly created_at: Date;
   readonly expires_at: Date | null;
+  readonly used_ip_address: string | null;
+  readonly browser: string | null;
+  readonly system: string | null;
+  readonly last_used_at: Date | null;
 }): StoredSession {
   return {
     id: row.id,
     userId: row.user_id,
     memberId: row.member_id ?? undefined,
     kind: row.kind === "tfa" ? "tfa" : "session",
-    ipAddress: row.ip_address ?? "",
+    ipAddress: row.used_ip_address ?? row.ip_address ?? "",
+    browser: row.browser ?? undefined,
+    system: row.system ?? undefined,
     createdAt: row.created_at,
+    lastUsedAt: row.last_used_at ?? row.created_at,
     // The database refuses a session without an end.
     expiresAt: row.expires_at ?? row.created_at,
   };

@@ -33,7 +33,7 @@ async function aTeamWithMember() {
 
 test("a key of a team stands for the team, within its holder's role and its own permissions", async () => {
   const { person, teamId, key, narrow } = await aTeamWithMember();
-  const identities = createIdentities({ database, clock: systemClock });
+  const identities = createIdentities({ database, clock: systemClock, random: randomBytes });
   const expected = { userId: teamId, memberId: person.id, isAdmin: false, instanceId: undefined };
   const [whole, part] = [await identities.authenticate(key.secret), await identities.authenticate(narrow.secret)];
   assert.deepEqual(whole, { ...expected, apiKeyId: key.id, permissions: reading });
@@ -42,7 +42,7 @@ test("a key of a team stands for the team, within its holder's role and its own 
 
 test("a key whose holder is no member is invalid, and an instance's key needs no holder", async () => {
   const { teamId, person, key } = await aTeamWithMember();
-  const identities = createIdentities({ database, clock: systemClock });
+  const identities = createIdentities({ database, clock: systemClock, random: randomBytes });
   const ofInstance = newKey(randomBytes);
   const row = { userId: teamId, instanceId: asId<InstanceId>(5), ...ofInstance };
   await inTransaction(database, async (tx) => {
@@ -54,7 +54,7 @@ test("a key whose holder is no member is invalid, and an instance's key needs no
 });
 
 test("changes of roles and members elsewhere reach this process, and so does the end of a member's account", async (t) => {
-  const identities = createIdentities({ database, clock: systemClock });
+  const identities = createIdentities({ database, clock: systemClock, random: randomBytes });
   let heard = 0;
   const handler = {
     onGap: () => identities.channelHandler.onGap(),

@@ -142,7 +142,7 @@ async function answerOpened(
   opened: Opened,
   means: SignInMeans,
 ) {
-  const record = await recordOfBrowser({ database }, opened, means);
+  const record = await recordOfBrowser({ database }, { opened, ipAddress: request.ip }, means);
   setSessionCookie(reply, request, opened, clock.now());
   return { ...record, session_expires_at: opened.expiresAtMs / 1000 };
 }
@@ -162,8 +162,7 @@ function switchRoute(scope: HttpScope, means: SignInMeans): void {
     },
     async (request, reply) => {
       refuseCrossSite(request);
-      const cookie = presentedCookie(request);
-      const identity = cookie.kind === "one" ? await means.identities.authenticateCookie(cookie.value) : undefined;
+      const identity = await holderOf(request, means);
       if (identity?.session === undefined) throw unauthenticated("No session is open. Sign in.", "session_over");
       const wanted = {
         identity,
@@ -177,6 +176,13 @@ function switchRoute(scope: HttpScope, means: SignInMeans): void {
   );
 }
 
+/** The holder of the session that a public call names by its cookie. */
+async function holderOf(request: FastifyRequest, { identities }: SignInMeans) {
+  const cookie = presentedCookie(request);
+  if (cookie.kind !== "one") return undefined;
+  return (await identities.authenticateCookie(cookie.value, { ipAddress: request.ip }))?.identity;
+}
+
 function signOutRoute({ app, mutate }: HttpScope, means: SignInMeans): void {
   const { identities } = means;
   app.delete(
@@ -187,10 +193,9 @@ function signOutRoute({ app, mutate }: HttpScope, means: SignInMeans): void {
       schema: { tags: SIGN_IN_TAGS, summary: "Sign a browser out", response: { 200: SignedOutResponse } },
     },
     async (request, reply) => {
-      const cookie = presentedCookie(request);
-      if (cookie.kind === "none") return { success: true as const };
+      if (presentedCookie(request).kind === "none") return { success: true as const };
       refuseCrossSite(request);
-      const identity = cookie.kind === "one" ? await identities.authenticateCookie(cookie.value) : undefined;
+      const identity = await holderOf(request, means);
       if (identity !== undefined) {
         await mutate(request, async (tx) => {
           const id = identity.apiKeyId;

@@ -5,6 +5,7 @@ import type { Caller } from "../../../../base/identity.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { recordAudit } from "../../accounts/index.ts";
+import { renewCookiesOf } from "../../accounts/for-sign-in.ts";
 import type { SignInMeans } from "../means.ts";
 import { hashCode } from "../rules/codes.ts";
 import type { RegistrationAnswer } from "./schema.ts";
@@ -85,6 +86,7 @@ export async function finishRegistration(
   const passkey = { ...made, userId: user.id, userHandle: handleOf(user.id, means), label };
   const passkeyId = await insertPasskey(tx, passkey);
   if (passkeyId === undefined) return { kind: "refused", why: "This passkey belongs to an account already." };
+  await renewCookiesOf(tx, user.id);
   const args = { id: passkeyId, label };
   await recordAudit(tx, identity, { ipAddress, action: "api.passkey.create", args });
   return { kind: "added", passkeyId };

@@ -12,6 +12,7 @@ import {
   hashPassword,
   isPasswordOf,
   parseEmail,
+  renewCookiesOf,
   setPasswordHash,
 } from "../../accounts/for-sign-in.ts";
 import type { SignInMeans } from "../means.ts";
@@ -150,6 +151,7 @@ export async function changePassword(
   }
   await setPasswordHash(tx, userId, hash);
   await endSessionsOfPerson(tx, userId, identity.session === undefined ? undefined : identity.apiKeyId);
+  await renewCookiesOf(tx, userId);
   tx.afterCommit(() => means.identities.forgetAll());
   await recordAudit(tx, identity, { ipAddress, action: "api.user.change_password", args: {} });
   return { done: true };

@@ -17,8 +17,13 @@ export async function recordOf(scope: Scope, opened: Opened, means: Means) {
 }
 
 /** The record of the account that a new session of a browser acts as. */
-export async function recordOfBrowser(scope: Scope, opened: Opened, means: Means) {
-  return readRecord(scope, opened, await means.identities.authenticateCookie(opened.secret), means);
+export async function recordOfBrowser(
+  scope: Scope,
+  { opened, ipAddress }: { readonly opened: Opened; readonly ipAddress: string },
+  means: Means,
+) {
+  const caller = await means.identities.authenticateCookie(opened.secret, { ipAddress });
+  return readRecord(scope, opened, caller?.identity, means);
 }
 
 async function readRecord({ database }: Scope, { userId }: Opened, identity: Identity | undefined, { factsOf }: Means) {

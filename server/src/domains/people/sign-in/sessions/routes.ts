@@ -143,13 +143,16 @@ function sessionReads({ app, database, clock }: HttpScope): void {
   );
 }
 
-function viewSession({ id, ipAddress, createdAt, expiresAt }: StoredSession) {
+function viewSession({ id, ipAddress, browser, system, createdAt, lastUsedAt, expiresAt }: StoredSession) {
   return {
     id,
     key_type: "session" as const,
     last_ipaddr: ipAddress,
     // Berth asks nobody where an address is.
     location: "",
+    browser: browser ?? null,
+    system: system ?? null,
+    last_used_at: epochSeconds(lastUsedAt),
     created_at: epochSeconds(createdAt),
     expires_at: epochSeconds(expiresAt),
   };

@@ -1,7 +1,7 @@
 import type { UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { recordAudit, requireUser } from "../../accounts/index.ts";
-import { setAdmin, tellAdministrators } from "../../accounts/for-sign-in.ts";
+import { renewCookiesOf, setAdmin, tellAdministrators } from "../../accounts/for-sign-in.ts";
 import type { SignInMeans } from "../means.ts";
 import { deleteGivenRole, insertGivenRole, listGivenRoles } from "./grant-store.ts";
 import type { SsoMeans } from "./means.ts";
@@ -53,6 +53,7 @@ async function giveAdministration(
   else await deleteGivenRole(tx, userId, undefined);
   if (isWanted === isAdmin) return;
   await setAdmin(tx, userId, isWanted);
+  if (isWanted) await renewCookiesOf(tx, userId);
   const action = isWanted ? "api.sso.make_administrator" : "api.sso.unmake_administrator";
   await recordAudit(tx, { userId }, { ipAddress, action, args: { user_id: userId } });
   await tellAdministrators(tx, {

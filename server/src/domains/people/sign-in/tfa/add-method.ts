@@ -3,7 +3,7 @@ import type { Caller } from "../../../../base/identity.ts";
 import type { TfaMethodId, UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { recordAudit, requireUser } from "../../accounts/index.ts";
-import { setTfa } from "../../accounts/for-sign-in.ts";
+import { renewCookiesOf, setTfa } from "../../accounts/for-sign-in.ts";
 import type { SignInMeans } from "../means.ts";
 import { fromBase32, toBase32 } from "../rules/base32.ts";
 import { hashCode, newBackupCodes } from "../rules/codes.ts";
@@ -109,6 +109,7 @@ export async function finishAuthorization(
 }
 
 async function authorize(tx: Tx, userId: UserId): Promise<void> {
+  await renewCookiesOf(tx, userId);
   await putAuthorization(tx, userId, new Date(tx.now.getTime() + WINDOW_MS));
 }
 
