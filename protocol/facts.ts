@@ -31,6 +31,8 @@ export const MachineFacts = Type.Object({
   cuda_max_good: Type.Number({ minimum: 0 }),
   /** Registries in its own network that renters' images may come from and go to; absent: none. */
   allowed_registries: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 64 })),
+  /** True when its agent opens tunnels of the service `logs`; one of an earlier version would break the connection over it. */
+  follows_logs: Type.Optional(Type.Boolean()),
 });
 export type MachineFacts = Static<typeof MachineFacts>;
 

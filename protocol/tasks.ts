@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { LogWish } from "./log-notes.ts";
 
 const Place = Type.Object({
   kind: Type.Union([Type.Literal("instance"), Type.Literal("volume")]),
@@ -129,17 +130,22 @@ export const CPU_PUZZLE = { rounds: 8, cost: 32_768, blockSize: 8, resultBytes: 
  * random bytes until the control plane closes the tunnel. A message of `CPU_PUZZLE_BYTES` that comes first is a puzzle, by
  * which the control plane measures the processor: the agent answers with its solution and nothing else. Agents of earlier
  * versions discard it.
+ *
+ * The service `logs` sends the log of the instance's container up (`LogNote`); only agents whose machine says `follows_logs`
+ * are asked. What the control plane sends on it means nothing.
  */
 export const OpenTunnel = Type.Object({
   kind: Type.Literal("open_tunnel"),
   tunnel_id: Type.String({ minLength: 1, maxLength: 64 }),
   /** 0 for the service `line`. */
   instance_id: Type.Integer({ minimum: 0 }),
-  service: Type.Union([Type.Literal("ssh"), Type.Literal("jupyter"), Type.Literal("line")]),
+  service: Type.Union([Type.Literal("ssh"), Type.Literal("jupyter"), Type.Literal("line"), Type.Literal("logs")]),
   /**
    * Beside `ssh`: a public key that logs in as `root` through this tunnel alone, for a terminal or files in a browser.
    * Agents of earlier versions refuse it as they refuse any key that the instance does not have.
    */
   session_key: Type.Optional(Type.String({ maxLength: 256 })),
+  /** Beside `logs`: which part; without it the newest 1,000 lines and what follows. */
+  logs: Type.Optional(LogWish),
 });
 export type OpenTunnel = Static<typeof OpenTunnel>;

@@ -3,7 +3,7 @@ import type { Certificate } from "./certificates/certificate.ts";
 import { keepCertificates } from "./certificates/certificate-keeper.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Disks } from "./disks/index.ts";
-import type { Engine, Mount } from "./engine/engine.ts";
+import { fail, type Engine, type Mount } from "./engine/engine.ts";
 import { watchGpus, type GpuAccess, type GpuWatch } from "./gpu/index.ts";
 import { Host } from "./instances/host.ts";
 import type { Inventory } from "./machine/inventory.ts";
@@ -208,6 +208,12 @@ function makeTunnels({ input, log, host }: Assembly): Tunnels {
     ...(engine.kind === "simulated" ? { shells: new SimulatedShells({ clock, log, isRunning }) } : {}),
     serverUrl: () => servers.urls.socketUrl,
     token: () => servers.bearer,
+    followLog: async (instanceId, wish, signal) => {
+      const container = host().containerOf(instanceId);
+      return container === undefined
+        ? fail("not_found", "the instance has no container")
+        : engine.followLogs(container.id, { ...wish, signal });
+    },
     addressOf: (instanceId) => host().containerOf(instanceId)?.network?.ipAddress,
   });
 }
@@ -251,7 +257,7 @@ async function describe({ input, inventory }: Assembly) {
     hostKey,
     fingerprint: input.fingerprint ?? hostKey,
     engine: { kind: engine.kind, version: version.ok ? version.value.slice(0, 64) : "" },
-    machine: inventory.machine,
+    machine: { ...inventory.machine, followsLogs: true },
     gpus: [...inventory.gpus],
     makesBackups: true,
     ...(engine.kind === "docker" ? { measuresLine: true } : {}),

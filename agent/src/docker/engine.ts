@@ -9,7 +9,9 @@ import {
   type EngineEvent,
   type ExecOutput,
   type ExecRequest,
+  type FollowRequest,
   type ImageFacts,
+  type LogNotes,
   type LogRequest,
   type Program,
   type ProgramUser,
@@ -27,6 +29,7 @@ import { commitContainer } from "./commit.ts";
 import { connectDocker, type Call, type DockerConnection } from "./connection.ts";
 import { watchEvents } from "./events.ts";
 import { openProgram } from "./exec.ts";
+import { followLogs } from "./follow-logs.ts";
 import { readLogs } from "./logs.ts";
 import { provideNetwork, removeNetwork } from "./network.ts";
 import { pullImage, pushImage } from "./pull.ts";
@@ -188,6 +191,11 @@ export class DockerEngine implements Engine {
   async logs(id: string, request: LogRequest): Promise<Result<string>> {
     const connection = await this.#connect();
     return connection.ok ? readLogs(connection.value, id, request) : connection;
+  }
+
+  async followLogs(id: string, request: FollowRequest): Promise<Result<LogNotes>> {
+    const connection = await this.#connect();
+    return connection.ok ? followLogs(connection.value, id, request) : connection;
   }
 
   async commit(id: string, request: CommitRequest): Promise<Result<string>> {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { until } from "../../../test/support/until.ts";
 import type { ContainerSpec, Engine, EngineEvent, ExecRequest, PullProgress, Result } from "./engine.ts";
+import type { LogNote } from "../wire/messages.ts";
+import { parseLogPlace } from "./log-places.ts";
 import { faultOf } from "./fault.ts";
 
 /** An engine with the images and programs that the suite exercises it with. */
@@ -255,6 +257,39 @@ function testPrograms(name: string, bound: () => Bound): void {
       const cut = value(await engine.logs(id, { ...ALL_LINES, limitBytes: 10 }));
       assert.ok(cut.length <= 10 && whole.endsWith(cut));
     });
+
+    it("a followed log comes as it is written, ends with the container, and resumes behind each of its places", async () => {
+      const { engine, printing, printed } = bound();
+      const id = await start(printing);
+      const follow = async (after: string | undefined, follows: boolean, heard: LogNote[] = []) => {
+        const place = after === undefined ? undefined : parseLogPlace(after);
+        const request = { tailLines: 1_000, follows, after: place, signal: new AbortController().signal };
+        for await (const notes of value(await engine.followLogs(id, request))) heard.push(...notes);
+        return heard;
+      };
+      const heard: LogNote[] = [];
+      const followed = follow(undefined, true, heard);
+      await until("its words", () => textOf(heard).includes(printed));
+      value(await engine.stop(id, 1_000));
+      await followed;
+      assert.deepEqual(heard.at(-1), { kind: "end" });
+      assert.deepEqual(await follow(undefined, false), heard);
+      const pieces = heard.flatMap((note, index) => (note.kind === "text" ? [{ ...note, index }] : []));
+      for (const { place, index } of pieces) assert.deepEqual(await follow(place, true), heard.slice(index + 1));
+      const [gap, ...rest] = await follow("1-0", true);
+      assert.deepEqual([gap, ...rest], [{ kind: "gap" }, ...heard]);
+    });
+
+    it("following ends when it is called off", async () => {
+      const { engine, printing } = bound();
+      const abort = new AbortController();
+      const request = { tailLines: 10, follows: true, after: undefined, signal: abort.signal };
+      const notes = value(await engine.followLogs(await start(printing), request));
+      const reading = (async () => {
+        for await (const _ of notes) abort.abort();
+      })();
+      await assert.rejects(reading);
+    });
   });
 }
 
@@ -334,4 +369,8 @@ function value<T>(result: Result<T>): T {
 
 function kind(result: Result<unknown>): string {
   return result.ok ? "ok" : result.failure.kind;
+}
+
+function textOf(notes: readonly LogNote[]): string {
+  return notes.map((note) => (note.kind === "text" ? note.text : "")).join("");
 }

@@ -1,4 +1,6 @@
 import type { Readable, Writable } from "node:stream";
+import type { LogNote } from "../wire/messages.ts";
+import type { LogPlace } from "./log-places.ts";
 
 /**
  * The narrow interface to the program that runs containers. Everything the agent does goes through it, so the simulated
@@ -136,6 +138,16 @@ export type LogRequest = {
   /** The newest bytes are kept. */
   readonly limitBytes: number;
 };
+export type FollowRequest = {
+  readonly tailLines: number;
+  /** Only what comes behind this place, in place of the last lines. */
+  readonly after: LogPlace | undefined;
+  /** False for an end after what is there now. */
+  readonly follows: boolean;
+  readonly signal: AbortSignal;
+};
+/** Pieces of a log, as many at once as there are; the last one is an `end`. */
+export type LogNotes = AsyncGenerator<readonly LogNote[], void>;
 /** `bridge` is the name of the interface on the host. */
 export type NetworkSpec = { readonly name: string; readonly bridge: string };
 /** The host's address on a network, and the network's range, such as `172.18.0.0/16`. */
@@ -187,6 +199,11 @@ export type Engine = {
   open(id: string, argv: readonly string[], as?: ProgramUser): Promise<Result<Program>>;
   /** Output of the main process, both streams in order, of this and earlier runs. */
   logs(id: string, request: LogRequest): Promise<Result<string>>;
+  /**
+   * The same as it comes, in the order in which it was written; ends when the container does not run. Reading throws when
+   * the engine breaks off, and after the signal.
+   */
+  followLogs(id: string, request: FollowRequest): Promise<Result<LogNotes>>;
   /** Makes an image of the container as it is, on this host; the image's id. */
   commit(id: string, request: CommitRequest): Promise<Result<string>>;
   /** Gives an image of this host one more name; another image that has it loses it. */

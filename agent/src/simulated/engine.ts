@@ -9,7 +9,9 @@ import {
   type EngineEvent,
   type ExecOutput,
   type ExecRequest,
+  type FollowRequest,
   type ImageFacts,
+  type LogNotes,
   type LogRequest,
   type Program,
   type PullRequest,
@@ -17,8 +19,8 @@ import {
   type Usage,
 } from "../engine/engine.ts";
 import { parseImageReference } from "../images/image-reference.ts";
-import { LineTail } from "../base/line-tail.ts";
 import { collectOutput } from "../engine/program.ts";
+import { SimulatedLog } from "./log.ts";
 import { SimulatedImages } from "./images.ts";
 import { LABEL_INSTANCE } from "../instances/identity.ts";
 import { simulateProgram } from "./programs.ts";
@@ -31,8 +33,6 @@ const STOP_MS = 30;
 /** Bytes that a running container receives and sends for each second, since even an idle service has traffic. */
 const RECEIVED_BYTES_PER_S = 20_000;
 const SENT_BYTES_PER_S = 5_000;
-/** Log lines kept of each container. */
-const LOG_LINES = 100;
 
 type Simulated = {
   spec: ContainerSpec;
@@ -44,7 +44,7 @@ type Simulated = {
   /** Grows with each start, so that an end planned for one run does not meet the next. */
   run: number;
   /** The invented output of its process. */
-  readonly log: string[];
+  readonly log: SimulatedLog;
 };
 
 /**
@@ -119,7 +119,7 @@ class SimulatedEngine implements Engine {
       finishedAtMs: null,
       startedMonotonicMs: 0,
       run: 0,
-      log: [],
+      log: new SimulatedLog(() => this.#clock.now()),
     });
     this.#tell(id);
     return succeed(id);
@@ -144,7 +144,8 @@ class SimulatedEngine implements Engine {
     one.finishedAtMs = null;
     one.startedMonotonicMs = this.#clock.monotonicMs();
     one.run += 1;
-    note(one, `simulated: ${one.spec.image} begins, run ${one.run}`);
+    one.log.write(`simulated: ${one.spec.image} begins, run ${one.run}`);
+    one.log.isOpen = true;
     this.#tell(id);
     const exit = /^exit-(\d{1,3})$/.exec(tag);
     if (exit) void this.#endLater(id, one, one.run, Number(exit[1]));
@@ -170,6 +171,7 @@ class SimulatedEngine implements Engine {
 
   async remove(id: string): Promise<Result<void>> {
     await this.#clock.sleep(STOP_MS);
+    this.#containers.get(id)?.log.end();
     if (this.#containers.delete(id)) this.#tell(id);
     return succeed(undefined);
   }
@@ -224,10 +226,12 @@ class SimulatedEngine implements Engine {
 
   logs(id: string, request: LogRequest): Promise<Result<string>> {
     const one = this.#containers.get(id);
-    if (!one) return Promise.resolve(noSuchContainer(id));
-    const lines = new LineTail(request);
-    for (const line of one.log) lines.push("stdout", Buffer.from(`${line}\n`));
-    return Promise.resolve(succeed(lines.text()));
+    return Promise.resolve(one ? succeed(one.log.tail(request)) : noSuchContainer(id));
+  }
+
+  followLogs(id: string, request: FollowRequest): Promise<Result<LogNotes>> {
+    const one = this.#containers.get(id);
+    return Promise.resolve(one ? succeed(one.log.follow(request)) : noSuchContainer(id));
   }
 
   async commit(id: string, request: CommitRequest): Promise<Result<string>> {
@@ -257,7 +261,7 @@ class SimulatedEngine implements Engine {
 
   #end(id: string, one: Simulated, exitCode: number): void {
     one.phase = "exited";
-    note(one, `simulated: the process ends with code ${exitCode}`);
+    one.log.end(`simulated: the process ends with code ${exitCode}`);
     one.exitCode = exitCode;
     one.finishedAtMs = Math.max(this.#clock.now().getTime(), one.startedAtMs ?? 0);
     this.#tell(id);
@@ -287,11 +291,6 @@ function describe(id: string, one: Simulated): Container {
     network: null,
     layerDirectory: null,
   };
-}
-
-function note(one: Simulated, line: string): void {
-  one.log.push(line);
-  if (one.log.length > LOG_LINES) one.log.shift();
 }
 
 function notRunning(id: string): ReturnType<typeof fail> {

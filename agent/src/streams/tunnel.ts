@@ -6,6 +6,9 @@ import type { OpenTunnel } from "../wire/messages.ts";
 import { bridge } from "../../../tunnel/bridge.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { FollowRequest, LogNotes, Result } from "../engine/engine.ts";
+import { parseLogPlace } from "../engine/log-places.ts";
+import { sendLog } from "./log-tunnel.ts";
 import { answerUplinkProbe } from "./uplink-probe.ts";
 
 export type TunnelDependencies = {
@@ -19,6 +22,12 @@ export type TunnelDependencies = {
   readonly ssh: Pick<SshService, "connectTunnel"> | undefined;
   /** The simulated SSH servers of a simulated host, for session keys alone; undefined on a real one. */
   readonly shells?: Pick<SimulatedShells, "connect" | "close">;
+  /** The log of an instance's container. */
+  readonly followLog: (
+    instanceId: number,
+    wish: Omit<FollowRequest, "signal">,
+    signal: AbortSignal,
+  ) => Promise<Result<LogNotes>>;
   /** The address of an instance's container in its network; undefined while it does not run. */
   readonly addressOf: (instanceId: number) => string | undefined;
 };
@@ -35,6 +44,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 30_000;
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_TUNNELS = 2_048;
+/** Logs that are followed at a time, each of which takes a connection of the engine. */
+const MAX_LOGS = 256;
+const DEFAULT_WISH = { tailLines: 1_000, follows: true } as const;
 /** Close code of a tunnel that leads nowhere. */
 const NOWHERE = 4404;
 
@@ -71,9 +83,24 @@ export function createTunnels(deps: TunnelDependencies): Tunnels {
     joinWhenReady(socket, tunnel, deps.clock);
   };
 
+  let logCount = 0;
+  const toLog = ({ instanceId, tunnelId, logs: asked = DEFAULT_WISH }: OpenTunnel) => {
+    const tunnel = dial(tunnelId);
+    if (logCount >= MAX_LOGS || openTunnels.size > MAX_TUNNELS) {
+      tunnel.once("open", () => tunnel.close(NOWHERE, "too many logs are followed"));
+      return;
+    }
+    logCount += 1;
+    tunnel.once("close", () => (logCount -= 1));
+    const { tailLines, follows } = asked;
+    const after = "after" in asked && asked.after !== undefined ? parseLogPlace(asked.after) : undefined;
+    sendLog(tunnel, (signal) => deps.followLog(instanceId, { tailLines, follows, after }, signal), deps.log);
+  };
+
   return {
     open(request) {
       const { instanceId, tunnelId, service } = request;
+      if (service === "logs") return toLog(request);
       if (service === "jupyter") return toJupyter(request);
       if (service === "line") return answerUplinkProbe(dial(tunnelId), deps.clock);
       const { sessionKey } = request;

@@ -11,6 +11,7 @@ export type GpuFacts = Camel<wire.GpuFacts>;
 export type GpuHealth = Camel<wire.GpuHealth>;
 export type Hello = Camel<wire.Hello>;
 export type LaunchCommand = Camel<wire.LaunchCommand>;
+export type LogNote = Camel<wire.LogNote>;
 export type MachineFacts = Camel<wire.MachineFacts>;
 export type Measurements = Camel<wire.Measurements>;
 export type Notice = Camel<wire.Notice>;
@@ -49,4 +50,8 @@ export function readTransferMessage(text: string): TransferMessage | undefined {
 
 export function writeTransferMessage(message: TransferMessage): string {
   return JSON.stringify(snakeFields(wire.TransferMessage, message));
+}
+
+export function writeLogNote(note: LogNote): string {
+  return JSON.stringify(snakeFields(wire.LogNote, note));
 }

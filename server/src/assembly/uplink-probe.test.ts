@@ -6,6 +6,7 @@ import { test, type TestContext } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 import { answerUplinkProbe } from "../../../agent/src/streams/uplink-probe.ts";
 import { silentLog } from "../../../agent/src/base/log.ts";
+import { fail } from "../../../agent/src/engine/engine.ts";
 import { createTunnels } from "../../../agent/src/streams/tunnel.ts";
 import { camelFields } from "../../../agent/src/wire/fields.ts";
 import { OpenTunnel } from "../../../protocol/index.ts";
@@ -102,6 +103,7 @@ function answerAsAgent(
     serverUrl: () => `ws://${origin}/agent`,
     token: () => credential,
     ssh: undefined,
+    followLog: async () => fail("not_found", "no log"),
     addressOf: () => undefined,
   });
   let answered = 0;

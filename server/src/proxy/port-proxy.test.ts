@@ -6,6 +6,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { test, type TestContext } from "node:test";
 import { createWebSocketStream, WebSocket } from "ws";
 import { silentLog } from "../../../agent/src/base/log.ts";
+import { fail } from "../../../agent/src/engine/engine.ts";
 import { createTunnels } from "../../../agent/src/streams/tunnel.ts";
 import { camelFields } from "../../../agent/src/wire/fields.ts";
 import { OpenTunnel } from "../../../protocol/index.ts";
@@ -83,6 +84,7 @@ function answerTunnels(t: TestContext, host: FakeHost, input: { app: TestApp; to
         stream.resume();
       },
     },
+    followLog: async () => fail("not_found", "no log"),
     addressOf: () => address,
   });
   let answered = 0;

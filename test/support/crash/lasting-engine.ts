@@ -202,6 +202,7 @@ class LastingEngine implements Engine {
   exec: Engine["exec"] = (id) => Promise.resolve(notRunning(id));
   commit: Engine["commit"] = (id) => Promise.resolve(notRunning(id));
   logs: Engine["logs"] = () => Promise.resolve(succeed(""));
+  followLogs: Engine["followLogs"] = () => Promise.resolve(fail("refused", "there is no log"));
   open: Engine["open"] = (id, argv) =>
     Promise.resolve(this.#isRunning(id) ? succeed(simulateProgram(argv)) : notRunning(id));
 
