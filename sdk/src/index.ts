@@ -2,6 +2,7 @@
 export * from "./client.ts";
 export * from "./endpoint-client.ts";
 export * from "./follow-events.ts";
+export * from "./follow-logs.ts";
 export * from "./operations.ts";
 export * from "./timer.ts";
 export * from "./upload.ts";

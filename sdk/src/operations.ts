@@ -7955,6 +7955,22 @@ export function instanceMakeFolder(client: Client, input: InstanceMakeFolderInpu
   return client.request({ method: "POST", path: `/api/v0/instances/${encodeURIComponent(input.id)}/files/folders/`, body: input.body ?? {} }, options);
 }
 
+export type InstanceFollowLogsInput = {
+  readonly id: number;
+  readonly query?: {
+    readonly tail?: number;
+    readonly follow?: boolean;
+    readonly last_event_id?: string;
+  };
+};
+
+export type InstanceFollowLogsAnswer = Uint8Array;
+
+/** Follow the log of an instance: `GET /api/v0/instances/{id}/logs/` */
+export function instanceFollowLogs(client: Client, input: InstanceFollowLogsInput, options?: CallOptions): Promise<InstanceFollowLogsAnswer> {
+  return client.download({ method: "GET", path: `/api/v0/instances/${encodeURIComponent(input.id)}/logs/`, query: input.query }, options);
+}
+
 export type InstanceMeasurementsInput = {
   readonly id: number;
   readonly query?: {

@@ -16,6 +16,7 @@ const FILES: Readonly<Record<string, string>> = {
   "GET /api/v0/admin/documents/export/": "text/csv",
   "GET /api/v0/charges/export/": "text/csv",
   "GET /api/v0/events/": "text/event-stream",
+  "GET /api/v0/instances/{id}/logs/": "text/event-stream",
   "GET /api/v0/invoices/export/": "text/csv",
   "GET /api/v0/billing/documents/{number}/page/": "text/html",
   "GET /api/v0/billing/documents/{number}/pdf/": "application/pdf",
@@ -24,7 +25,7 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /** The path of an answer that does not end by itself. */
-const ENDLESS = /^\/+api\/+v0\/+events\/*$/;
+const ENDLESS = /^\/+api\/+v0\/+(?:events|instances\/+[^/]+\/+logs)\/*$/;
 
 /** A number and not a time, so that a busy machine sends as many, and a seed the same ones again. */
 const REQUESTS = Number(process.env["BERTH_FUZZ_REQUESTS"] ?? 8_000);

@@ -167,7 +167,7 @@ export const instanceEndpoints = {
   },
 } satisfies Readonly<Record<string, Row>>;
 
-/** The hosts of these tests are not connected, so that every request that is let in ends there (files/files.test.ts). */
+/** The hosts of these tests are not connected, so that every request that is let in ends there (files/files.test.ts, logs/log-routes.test.ts). */
 const inside = (path: string, body?: unknown): Row => ({
   needs: "instance_write",
   call: async (world) => at(`/api/v0/instances/${await instanceId(world, world.owner)}/${path}`, body),
@@ -175,6 +175,7 @@ const inside = (path: string, body?: unknown): Row => ({
 });
 
 export const instanceFileEndpoints = {
+  "GET /api/v0/instances/{id}/logs/": { ...inside("logs/?follow=false"), needs: "instance_read" },
   "GET /api/v0/instances/{id}/files/": inside("files/"),
   "POST /api/v0/instances/{id}/files/folders/": inside("files/folders/", { path: "/a" }),
   "DELETE /api/v0/instances/{id}/files/": inside("files/?path=/a"),

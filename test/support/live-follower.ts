@@ -3,9 +3,15 @@ import assert from "node:assert/strict";
 /** One event of a stream as it arrived. */
 export type Heard = { readonly id: string | undefined; readonly event: string; readonly data: Record<string, unknown> };
 
-type FollowOptions = { readonly secret: string; readonly kinds?: string; readonly after?: string };
+type FollowOptions = {
+  readonly secret: string;
+  readonly kinds?: string;
+  readonly after?: string;
+  /** Another stream than that of the account's events. */
+  readonly path?: string;
+};
 
-/** A client of `GET /api/v0/events/` that reads every byte and keeps what it heard. */
+/** A client of `GET /api/v0/events/`, or of another stream of events, that reads every byte and keeps what it heard. */
 export class LiveFollower {
   readonly heard: Heard[] = [];
   readonly comments: string[] = [];
@@ -17,9 +23,12 @@ export class LiveFollower {
   #done: Promise<void> = Promise.resolve();
 
   /** Connects to a server, and returns when it has answered. */
-  static async connect(origin: string, { secret, kinds, after }: FollowOptions): Promise<LiveFollower> {
+  static async connect(
+    origin: string,
+    { secret, kinds, after, path = "/api/v0/events/" }: FollowOptions,
+  ): Promise<LiveFollower> {
     const follower = new LiveFollower();
-    const url = new URL("/api/v0/events/", origin);
+    const url = new URL(path, origin);
     if (kinds !== undefined) url.searchParams.set("kinds", kinds);
     const response = await fetch(url, {
       headers: { authorization: `Bearer ${secret}`, ...(after === undefined ? {} : { "last-event-id": after }) },

@@ -63,7 +63,7 @@ export function registerMetrics({ app, database }: HttpScope, { loops, gateway, 
   app.addHook("onResponse", async (request, reply) => {
     const operation = request.routeOptions.config.access?.operation ?? "none";
     // How long somebody listened is no time that an answer took.
-    if (operation === "api.event.follow") return;
+    if (operation === "api.event.follow" || operation === "api.instance.follow_logs") return;
     requests.observe({ operation, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
   });
   app.get(

@@ -20,6 +20,7 @@ import {
   instanceKeyMaker,
   instanceRoutes,
   instanceTaskRoutes,
+  logRoutes,
   terminalRoutes,
   fileRoutes,
   launchRoutes,
@@ -140,10 +141,10 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   });
   const [means, settings] = [{ random, encryption }, parts.backups];
   instanceTaskRoutes(http, { means, view, restore: (tx, wish) => restore(tx, { means, settings }, wish) });
-  const openTunnel: Parameters<typeof fileRoutes>[1]["openTunnel"] = (machineId, target) =>
-    gateway.openTunnel(machineId, target);
+  const openTunnel: typeof gateway.openTunnel = (machineId, target) => gateway.openTunnel(machineId, target);
   terminalRoutes(http, { log, openTunnel });
   fileRoutes(http, { openTunnel });
+  logRoutes(http, { log, openTunnel });
   backupRoutes(http, { secret, settings, wakeStarter: () => loops.wake(START_BACKUPS_LOOP) });
   resultRoutes(http);
   depositRoutes(http, {

@@ -41,7 +41,7 @@ export type FakeHostOptions = {
   readonly fingerprint?: string;
   /** The greeting of an instance's SSH server to a client through a tunnel; undefined where there is no server. */
   readonly greeting?: (instanceId: number) => string | undefined;
-  /** Serves a client whose session key logs in through the tunnel at this address; without it such tunnels wait in vain. */
+  /** Serves a session key or sends a log through the tunnel at this address; without it such tunnels wait in vain. */
   readonly enter?: (request: OpenTunnel, url: string, token: string) => void;
   /** True when the host answers a ping, as every host with a living connection does. */
   readonly answersPings?: boolean;
@@ -362,7 +362,7 @@ export class FakeHost {
   #openTunnel(request: OpenTunnel): void {
     const { tunnel_id, instance_id } = request;
     const { enter, origin, token } = this.#options;
-    if (enter !== undefined && request.session_key !== undefined) {
+    if (enter !== undefined && (request.session_key !== undefined || request.service === "logs")) {
       return enter(request, `ws://${origin}/agent/tunnel/${tunnel_id}`, token);
     }
     const said = this.door(instance_id);

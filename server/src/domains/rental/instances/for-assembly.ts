@@ -18,6 +18,7 @@ export { watchProxiedTraffic } from "./traffic/proxied-traffic-service.ts";
 export { listUnreachedRuns, storeEvidence, type UnreachedRun } from "./evidence/evidence-store.ts";
 export { instanceRoutes } from "./routes.ts";
 export { fileRoutes } from "./files/file-routes.ts";
+export { logRoutes } from "./logs/log-routes.ts";
 export { terminalRoutes } from "./shell/terminal-routes.ts";
 export { instanceTaskRoutes } from "./tasks/task-routes.ts";
 export { workerTokenOf } from "./settings/rules/platform-env.ts";

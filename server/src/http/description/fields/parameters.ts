@@ -182,6 +182,15 @@ const PARAMETERS: FieldWords = {
     "Id of the last event that the client has seen, to resume behind it; the header `Last-Event-ID` comes first",
     "7412",
   ],
+  "api.instance.follow_logs follow": ["False to end the answer after what is there; true by default", false],
+  "api.instance.follow_logs last_event_id": [
+    "Id of the last event that the client has seen, to resume behind it; the header `Last-Event-ID` comes first",
+    "1767225600000000001-0",
+  ],
+  "api.instance.follow_logs tail": [
+    "Pieces, which are lines unless they are very long, to begin with; 1000 by default",
+    100,
+  ],
   follow: ["False to end the answer after the events that were missed; true by default", false],
   unread: ["True for notifications that are not read only", true],
   user_id: ["Id of the account, or `me` or `current`; `me` by default", "me"],

@@ -164,6 +164,12 @@ export const RENTAL_OPERATIONS: OperationWords = {
       "Asks the host for the log of an instance; get `result_url` until it answers 200. 404 `invalid_id`, 409 `host_offline` or `never_started`.",
     request: { tail: "100", filter: "error" },
   },
+  "api.instance.follow_logs": {
+    description:
+      "Streams the log of the instance as server-sent events: `log` with a piece of its output, whose id is its place for `Last-Event-ID`; `gap` when pieces before the next one are not in the log any more; `end` when the container does not run. 404 `no_such_instance`, 409 `host_offline`, `never_started`, `too_many_logs`, or `cannot_follow_logs` for a host with an older agent.",
+    response:
+      'id: 1767225600000000001-0\nevent: log\ndata: {"stream": "stdout", "at": 1767225600, "text": "epoch 1\\n"}\n\n',
+  },
   "api.instance.execute": {
     description:
       "Runs `ls`, `rm` or `du` in the files of an instance, also while it is stopped; get `result_url` until it answers 200. 400 `invalid_container_id`, 409 `host_offline`, 483 for malformed JSON.",

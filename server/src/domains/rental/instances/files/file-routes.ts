@@ -45,7 +45,7 @@ export function fileRoutes(scope: HttpScope, means: Omit<ShellMeans, "clock">): 
     invariant(access !== undefined, "every route has its access");
     const identity = identityOf(request);
     const run = await enterInstance(database.kysely, { identity, access, instanceId: request.params.id }, clock.now());
-    const release = places.reserve({ userId: identity.userId, instanceId: run.instanceId });
+    const release = places.reserve({ ...run, userId: identity.userId });
     try {
       const session = await openShellSession({ ...means, clock }, run);
       session.over.addEventListener("abort", release, { once: true });

@@ -1,7 +1,7 @@
 import type { RouteAccess } from "../../../../base/access.ts";
 import { refuseOperation, refuseParameters } from "../../../../base/access.ts";
 import type { Clock } from "../../../../base/clock.ts";
-import { throwRefusal, type AppError } from "../../../../base/errors.ts";
+import { forbidden, throwRefusal, type AppError } from "../../../../base/errors.ts";
 import { refuseFrozen } from "../../../../base/freeze.ts";
 import type { Identity } from "../../../../base/identity.ts";
 import type { Reader } from "../../../../db/transaction.ts";
@@ -13,7 +13,7 @@ import { findInstanceOf } from "../service.ts";
 import { NOT_ALLOWED, NOT_RUNNING, type Ending } from "./open-terminals.ts";
 import type { ShellTarget } from "./shell-session.ts";
 
-type Entering = { readonly identity: Identity; readonly access: RouteAccess; readonly instanceId: number };
+export type Entering = { readonly identity: Identity; readonly access: RouteAccess; readonly instanceId: number };
 
 /** A run of an instance: a restart ends what was opened in the run before. */
 export type EnteredRun = ShellTarget & { readonly generation: number };
@@ -40,23 +40,36 @@ export async function enterInstance(
 
 /** The reason why a terminal that was opened before must end now; undefined while it may go on. */
 export async function refuseStay(
-  { db, clock }: { readonly db: Reader; readonly clock: Clock },
-  { identity: { apiKeyId }, access, instanceId }: Entering,
+  means: Means,
+  entering: Entering,
   { generation }: EnteredRun,
 ): Promise<Ending | undefined> {
-  const identity = await findIdentityOfKey(db, apiKeyId, clock.now());
-  if (identity === undefined) return { code: NOT_ALLOWED, reason: "The key or session that opened this is over." };
-  const refused =
-    refuseOperation(identity, access) ??
-    refuseParameters(identity, access, [{ id: instanceId }]) ??
-    refuseFrozen(identity, "POST", access);
+  const { identity, instanceId } = entering;
+  const refused = await refuseCaller(means, entering, "POST");
   if (refused !== undefined) return endingOf(NOT_ALLOWED, refused);
-  const instance = await findInstanceOf(db, identity.userId, instanceId);
+  const instance = await findInstanceOf(means.db, identity.userId, instanceId);
   if (instance === undefined) return endingOf(NOT_RUNNING, noSuchInstance(instanceId));
   const gone = refuseShell(instance, { isReachable: true });
   if (gone !== undefined) return endingOf(NOT_RUNNING, gone);
   if (instance.generation === generation) return undefined;
   return { code: NOT_RUNNING, reason: `Instance ${instanceId} was restarted. Open the terminal again.` };
+}
+
+type Means = { readonly db: Reader; readonly clock: Clock };
+
+/** The refusal of a caller who was let in before: the key may be gone or grant less, the account may be frozen. */
+export async function refuseCaller(
+  { db, clock }: Means,
+  { identity: { apiKeyId }, access, instanceId }: Entering,
+  method: "GET" | "POST",
+): Promise<AppError | undefined> {
+  const identity = await findIdentityOfKey(db, apiKeyId, clock.now());
+  if (identity === undefined) return forbidden("The key or session that opened this is over.");
+  return (
+    refuseOperation(identity, access) ??
+    refuseParameters(identity, access, [{ id: instanceId }]) ??
+    refuseFrozen(identity, method, access)
+  );
 }
 
 /** Bytes of a reason that a WebSocket can carry. */

@@ -38,7 +38,7 @@ export function terminalRoutes(
       const identity = identityOf(request);
       const entering = { identity, access, instanceId: request.params.id };
       const run = await enterInstance(database.kysely, entering, clock.now());
-      const release = places.reserve({ userId: identity.userId, instanceId: run.instanceId });
+      const release = places.reserve({ ...run, userId: identity.userId });
       let session: ShellSession | undefined;
       try {
         session = await openShellSession({ ...means, clock }, run);

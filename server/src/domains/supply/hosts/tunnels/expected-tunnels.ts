@@ -18,8 +18,8 @@ export function serverOfTunnel(tunnelId: string): ServerId | undefined {
   return id === 0 ? undefined : asId<ServerId>(id);
 }
 
-/** The place that a tunnel leads to, and the key that logs in on it alone. */
-export type TunnelTarget = Pick<OpenTunnel, "instance_id" | "service" | "session_key">;
+/** The place that a tunnel leads to, the key that logs in on it alone, and the part of a log that it carries. */
+export type TunnelTarget = Pick<OpenTunnel, "instance_id" | "service" | "session_key" | "logs">;
 
 type Waiting = { readonly credentialId: AgentCredentialId; readonly settle: (socket: WebSocket | undefined) => void };
 
