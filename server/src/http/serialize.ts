@@ -3,21 +3,25 @@ import fastJsonStringify from "fast-json-stringify";
 type Serialize = (value: unknown) => string;
 type Schema = Readonly<Record<string, unknown>>;
 
-const compiled = new WeakMap<object, Serialize>();
-
 /** Keys of a schema below which there are values, and no schemas. */
 const VALUES: ReadonlySet<string> = new Set(["const", "default", "enum", "examples", "required"]);
 
+const writers = new WeakMap<object, Serialize>();
+
 /**
- * The writer of answers of one schema, compiled once for the whole process: each route answers with the same errors, and
- * compiling these again for each of them was most of the time in which a server comes up.
+ * The writer of answers of one schema. It is compiled at the first answer, once for the whole process: most operations are
+ * never called in the life of a process, and compiling for all of them was most of the time in which a server comes up.
  */
 export function serializerOf(schema: object): Serialize {
-  const known = compiled.get(schema);
+  const known = writers.get(schema);
   if (known !== undefined) return known;
-  const made: Serialize = fastJsonStringify(writable(schema) as object);
-  compiled.set(schema, made);
-  return made;
+  let compiled: Serialize | undefined;
+  const serialize: Serialize = (value) => {
+    compiled ??= fastJsonStringify(writable(schema) as object);
+    return compiled(value);
+  };
+  writers.set(schema, serialize);
+  return serialize;
 }
 
 /**

@@ -8,9 +8,9 @@ type Validate = (value: unknown) => { readonly value: unknown } | { readonly err
 const compiled = { body: new WeakMap<object, Validate>(), text: new WeakMap<object, Validate>() };
 
 /**
- * The validator of one part of a request, compiled once for the whole process. A body says its types in JSON and is taken
- * at its word: `true` is no amount of money. Path and query are text, so `"12"` becomes 12 where the schema wants a number.
- * Unknown keys are left alone.
+ * The validator of one part of a request, compiled at the first request, once for the whole process. A body says its types
+ * in JSON and is taken at its word: `true` is no amount of money. Path and query are text, so `"12"` becomes 12 where the
+ * schema wants a number. Unknown keys are left alone.
  */
 export function validatorOf(schema: object, isBody: boolean): Validate {
   const known = compiled[isBody ? "body" : "text"];
@@ -21,8 +21,9 @@ export function validatorOf(schema: object, isBody: boolean): Validate {
 
 function compile(schema: object, isBody: boolean): Validate {
   const typed = schema as TSchema;
-  const checker = Compile(typed);
+  let compiledChecker: ReturnType<typeof Compile<TSchema>> | undefined;
   return (value: unknown) => {
+    const checker = (compiledChecker ??= Compile(typed));
     const candidate = isBody ? value : fromText(typed, value);
     if (checker.Check(candidate)) return { value: candidate };
     return { error: [...checker.Errors(candidate)] };
