@@ -81,6 +81,15 @@ test("a loop that has not succeeded for three periods since its start is not hea
   assert.equal(driver.isHealthy(), true);
 });
 
+test("a loop that was woken, but never started, is not late after its run", async () => {
+  const { driver, ends, clock } = aLoop();
+  driver.wake("work");
+  ends[0]?.();
+  await turn();
+  clock.advance(13_001);
+  assert.equal(driver.isHealthy(), true);
+});
+
 test("stopping waits for the run under way and starts no further one", async () => {
   const { driver, ends, clock } = aLoop();
   driver.start();

@@ -153,7 +153,7 @@ class LoopRunner {
     try {
       this.#lastStatus = await this.loop.run();
       this.#lastError = null;
-      this.#lastSuccessMs = this.#clock.monotonicMs();
+      if (this.#lastSuccessMs !== undefined) this.#lastSuccessMs = this.#clock.monotonicMs();
     } catch (error) {
       this.#failureCount += 1;
       this.#lastError = String(error);
