@@ -28,7 +28,7 @@ const FILES: Readonly<Record<string, string>> = {
 const ENDLESS = /^\/+api\/+v0\/+(?:events|instances\/+[^/]+\/+logs)\/*$/;
 
 /** A number and not a time, so that a busy machine sends as many, and a seed the same ones again. */
-const REQUESTS = Number(process.env["BERTH_FUZZ_REQUESTS"] ?? 8_000);
+const REQUESTS = Number(process.env["BERTH_FUZZ_REQUESTS"] ?? 4_000);
 /** The limit for all requests of a test: a very busy machine answers ten in a second. */
 const TIMEOUT_MS = 60_000 + 200 * REQUESTS;
 /** Answers that are no JSON object by the contract: a bare array and a bare text. */

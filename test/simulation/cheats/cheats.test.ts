@@ -6,7 +6,7 @@ import { KINDS } from "./play.ts";
 import { runCheats } from "./run.ts";
 import { CheatsWorld } from "./world.ts";
 
-const SEEDS = Number(process.env["BERTH_CHEATS_SEEDS"] ?? 50);
+const SEEDS = Number(process.env["BERTH_CHEATS_SEEDS"] ?? 25);
 const BATCH = 25;
 /** Seeds of different runs lie far apart. */
 const SEEDS_PER_RUN = 100_000;

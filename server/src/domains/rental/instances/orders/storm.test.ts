@@ -13,7 +13,7 @@ const CROWD = path.join(import.meta.dirname, "../../../../../../test/support/cro
 const PROCESSES = 2;
 const RUSHES = 125;
 /** Attempts under way at once in each process; 4,000 make a million in all. */
-const RUSH = Number(process.env["BERTH_STORM_RUSH"] ?? 200);
+const RUSH = Number(process.env["BERTH_STORM_RUSH"] ?? 100);
 const ATTEMPTS = RUSHES * PROCESSES * RUSH;
 /** Offers that a crowd remembers of those that it saw last. */
 const KNOWN_OFFERS = 10;
