@@ -83,6 +83,7 @@ const instance = createRoute({
 const instanceOverview = createRoute({
   getParentRoute: () => instance,
   path: "/",
+  validateSearch: searchOf({ hours: whole }),
   component: lazy(() => import("./pages/instances/InstanceOverview.tsx"), "InstanceOverview"),
 });
 const instanceTerminal = createRoute({
@@ -99,6 +100,7 @@ const instanceFiles = createRoute({
 const instanceLogs = createRoute({
   getParentRoute: () => instance,
   path: "logs",
+  validateSearch: searchOf({ q: text }),
   component: lazy(() => import("./pages/instances/InstanceLogs.tsx"), "InstanceLogs"),
 });
 const instanceEvents = createRoute({
@@ -158,6 +160,7 @@ const hostMachines = createRoute({
 const hostMachine = createRoute({
   getParentRoute: () => frame,
   path: "host/machines/$id",
+  validateSearch: searchOf({ hours: whole }),
   component: lazy(() => import("./pages/host/Machine.tsx"), "Machine"),
 });
 const earnings = createRoute({

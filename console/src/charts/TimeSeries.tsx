@@ -47,7 +47,6 @@ export function TimeSeries({ title, times, lines, format, height = 160, max, mar
     [shape, height, max, format],
   );
   const place = usePlot(make, data);
-  const shown = index ?? times.length - 1;
   return (
     <figure className={classes["figure"]}>
       <figcaption className={classes["caption"]}>
@@ -55,7 +54,7 @@ export function TimeSeries({ title, times, lines, format, height = 160, max, mar
         {lines.map((line, at) => (
           <span key={line.label} className={classes["entry"]}>
             <span className={classes["swatch"]} data-tone={toneOf(line, at)} />
-            {line.label} <b>{valueText(line.values[shown], format)}</b>
+            {line.label} <b>{valueText(index === null ? lastKnown(line.values) : line.values[index], format)}</b>
           </span>
         ))}
       </figcaption>
@@ -95,6 +94,11 @@ function Marks({ marks, times }: { readonly marks: readonly Mark[]; readonly tim
         ))}
     </div>
   );
+}
+
+/** The newest measurement: those of the last moments are still on their way. */
+function lastKnown(values: Line["values"]): number | undefined {
+  return values.findLast((value) => value !== null) ?? undefined;
 }
 
 function valueText(value: number | null | undefined, format: (value: number) => string): string {

@@ -14,7 +14,7 @@ import { Waiting } from "../../ui/Waiting.tsx";
 import { visibleText } from "../../text/hostile.ts";
 import classes from "./instances.module.css";
 
-const route = getRouteApi("/frame/instances/$id");
+const route = getRouteApi("/frame/instances/$id/logs");
 const LINES = 1_000;
 /** Following asks again this long after an answer. */
 const FOLLOW_MS = 3_000;
@@ -26,7 +26,8 @@ const LOOKS_MAX = 40;
 export function InstanceLogs() {
   const { id } = route.useParams();
   const [isFollowing, setFollowing] = useState(true);
-  const [wanted, setWanted] = useState("");
+  const { q: wanted = "" } = route.useSearch();
+  const navigate = route.useNavigate();
   const logs = useQuery({
     ...ask("instance.logs", readLogs, { id: Number(id) }),
     refetchInterval: isFollowing ? FOLLOW_MS : false,
@@ -42,7 +43,10 @@ export function InstanceLogs() {
           aria-label="Lines that contain"
           placeholder="Lines that contain…"
           value={wanted}
-          onChange={(event) => setWanted(event.currentTarget.value)}
+          onChange={(event) => {
+            const q = event.currentTarget.value;
+            void navigate({ search: q === "" ? {} : { q }, replace: true });
+          }}
           data-page-search
         />
         <Checkbox
