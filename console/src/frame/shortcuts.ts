@@ -69,12 +69,12 @@ function isTyping({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean 
 
 /** The search field of the page, where it has one; the palette otherwise. */
 function focusSearch(openPalette: () => void): void {
-  const field = document.querySelector<HTMLElement>("main [data-search]");
+  const field = document.querySelector<HTMLElement>("main [data-page-search]");
   if (field === null) openPalette();
   else field.focus();
 }
 
 /** The first action of the page. */
 function focusActions(): void {
-  document.querySelector<HTMLElement>("main [data-actions] button, main header button")?.focus();
+  document.querySelector<HTMLElement>("main [data-page-actions] button, main header button")?.focus();
 }

@@ -52,7 +52,7 @@ export function Templates() {
           className={classes["search"]}
           aria-label="Search in names, images and descriptions"
           placeholder="Search in names, images and descriptions"
-          data-search
+          data-page-search
           value={q}
           onChange={(event) => change({ q: event.currentTarget.value || undefined })}
         />
