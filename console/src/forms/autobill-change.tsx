@@ -7,7 +7,7 @@ import { ActionButton } from "../parts/ActionButton.tsx";
 import { AsCommand } from "../parts/AsCommand.tsx";
 import { Failure } from "../parts/Failure.tsx";
 import { money } from "../text/money.ts";
-import { utcTime } from "../text/time.ts";
+import { Moment } from "../ui/figures.tsx";
 
 type Props = { readonly autobill: Autobill; readonly hasCard: boolean };
 
@@ -36,7 +36,12 @@ export function AutobillChange({ autobill, hasCard }: Props) {
         {autobill.enabled
           ? `On: ${money(autobill.amount)} each time, from the card …${autobill.last4 ?? "?"}.`
           : "Off: nothing is charged by itself."}
-        {autobill.retry_at !== null && ` The card was refused; it is tried again at ${utcTime(autobill.retry_at)}.`}
+        {autobill.retry_at !== null && (
+          <>
+            {" "}
+            The card was refused; it is tried again at <Moment at={autobill.retry_at} />.
+          </>
+        )}
       </p>
       {change.error !== null && <Failure error={change.error} onRetry={submit} />}
       <div className={classes["end"]}>

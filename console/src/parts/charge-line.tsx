@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { BillingChargesAnswer, ChargeLine } from "../../../sdk/src/index.ts";
 import { bytes, gigabytes, share } from "../text/size.ts";
-import { duration, utcTime } from "../text/time.ts";
-import { Ago, Money } from "../ui/figures.tsx";
+import { duration } from "../text/time.ts";
+import { Ago, Moment, Money } from "../ui/figures.tsx";
 import { HostileText } from "../ui/HostileText.tsx";
 import type { Column } from "../ui/table-types.ts";
 import classes from "./charge-line.module.css";
@@ -82,15 +82,15 @@ export function LineWhy({ line }: { readonly line: ChargeLine }) {
     ["Of", <Subject key="of" line={line} />],
     ["Counted", `${counted(line)}${discount > 0 ? `, less ${share(discount)} discount` : ""}`],
     ["Counter", `${line.quantity.toLocaleString("en-US")} ${line.type.startsWith("bw") ? "bytes" : "ms"}`],
-    ["From", utcTime(start)],
-    ["To", utcTime(end)],
+    ["From", <Moment key="from" at={start} />],
+    ["To", <Moment key="to" at={end} />],
     ["State", <HostileText key="state" text={state} />],
     ["Since", <HostileText key="cause" text={cause.replaceAll("_", " ")} />],
     ["Machine", machine ?? "–"],
     ["Run", generation ?? "–"],
     ["Paid from", paidFrom === "deposit" ? "the deposit of the instance" : "credit"],
     ["Not paid", Number(unpaid) > 0 ? `$${unpaid}, which is never charged later` : "nothing"],
-    ["Charged", utcTime(line.charged_at)],
+    ["Charged", <Moment key="charged" at={line.charged_at} />],
   ];
   return (
     <>

@@ -25,11 +25,19 @@ export function Duration({ seconds }: { readonly seconds: number }) {
 
 /** The time since `at`, in seconds since the epoch; hovering or focusing it shows the exact time. */
 export function Ago({ at }: { readonly at: number }) {
-  const now = useNow();
+  return <Timed at={at} text={ago(at, useNow())} hint={`${localTime(at)} (${utcTime(at)})`} />;
+}
+
+/** A point of time in the reader's zone; hovering or focusing it shows it in UTC. */
+export function Moment({ at }: { readonly at: number }) {
+  return <Timed at={at} text={localTime(at)} hint={utcTime(at)} />;
+}
+
+function Timed({ at, text, hint }: { readonly at: number; readonly text: string; readonly hint: string }) {
   return (
-    <Tooltip label={`${localTime(at)} (${utcTime(at)})`}>
+    <Tooltip label={hint}>
       <time dateTime={new Date(at * 1000).toISOString()} tabIndex={0}>
-        {ago(at, now)}
+        {text}
       </time>
     </Tooltip>
   );

@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { machineCalendar, type CalendarGpu, type Machine, type MachineCalendar } from "../../../../sdk/src/index.ts";
 import { ask } from "../../api/query.ts";
 import { Answer } from "../../parts/Answer.tsx";
-import { utcDay, utcTime } from "../../text/time.ts";
+import { utcDay } from "../../text/time.ts";
+import { Moment } from "../../ui/figures.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
 import { HostileText } from "../../ui/HostileText.tsx";
 import { StateBadge } from "../../ui/StateBadge.tsx";
@@ -163,8 +164,10 @@ function RentalTable({ gpus }: { readonly gpus: readonly CalendarGpu[] }) {
               <tr key={`${position} ${from} ${kind}`}>
                 <th scope="row">{position}</th>
                 <td>{KINDS[kind]}</td>
-                <td>{utcTime(from)}</td>
-                <td>{until === null ? untilText(agreed) : utcTime(until)}</td>
+                <td>
+                  <Moment at={from} />
+                </td>
+                <td>{until === null ? untilText(agreed) : <Moment at={until} />}</td>
               </tr>
             ))}
           </tbody>

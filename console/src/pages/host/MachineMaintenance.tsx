@@ -8,7 +8,7 @@ import { RemoveButton } from "../../parts/RemoveButton.tsx";
 import { duration, utcTime } from "../../text/time.ts";
 import { DataTable } from "../../ui/DataTable.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
-import { Ago } from "../../ui/figures.tsx";
+import { Ago, Moment } from "../../ui/figures.tsx";
 import { HostileText } from "../../ui/HostileText.tsx";
 import { Section } from "../../ui/PageHead.tsx";
 import { Panel } from "../../ui/Panel.tsx";
@@ -36,7 +36,7 @@ export function MachineMaintenance({ machine }: { readonly machine: Machine }) {
           </EmptyState>
         }
         columns={[
-          { key: "from", title: "From", isName: true, cell: ({ start_time: at }) => utcTime(at) },
+          { key: "from", title: "From", isName: true, cell: ({ start_time: at }) => <Moment at={at} /> },
           { key: "in", title: "Begins", isOnCard: true, cell: ({ start_time: at }) => <Ago at={at} /> },
           {
             key: "for",

@@ -12,10 +12,9 @@ import { ask, askPlain } from "../../api/query.ts";
 import { PayoutMethodForm } from "../../forms/host/payout-method.tsx";
 import { Answer } from "../../parts/Answer.tsx";
 import type { StateWord } from "../../text/states.ts";
-import { utcDay } from "../../text/time.ts";
 import { DataTable } from "../../ui/DataTable.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
-import { Ago, Money } from "../../ui/figures.tsx";
+import { Ago, Moment, Money } from "../../ui/figures.tsx";
 import { HostileText } from "../../ui/HostileText.tsx";
 import { PageHead, Section } from "../../ui/PageHead.tsx";
 import { Panel } from "../../ui/Panel.tsx";
@@ -46,7 +45,13 @@ const COLUMNS: readonly Column<Payout>[] = [
     cell: ({ id }) => <span className="mono">{id}</span>,
   },
   { key: "made", title: "Made", sortBy: ({ invoiced_at: at }) => at, cell: ({ invoiced_at: at }) => <Ago at={at} /> },
-  { key: "due", title: "Due", isOnCard: true, sortBy: ({ due_at: at }) => at, cell: ({ due_at: at }) => utcDay(at) },
+  {
+    key: "due",
+    title: "Due",
+    isOnCard: true,
+    sortBy: ({ due_at: at }) => at,
+    cell: ({ due_at: at }) => <Moment at={at} />,
+  },
   {
     key: "earned",
     title: "Earned",

@@ -1,7 +1,7 @@
 import { machineList, machineShow, type Machine } from "../../../../sdk/src/index.ts";
 import { ask } from "../../api/query.ts";
 import type { StateWord } from "../../text/states.ts";
-import { duration, utcTime } from "../../text/time.ts";
+import { duration, localTime } from "../../text/time.ts";
 
 export const DAY_S = 86_400;
 
@@ -33,7 +33,7 @@ export function stateOf(machine: Machine, now: number): State {
   }
   if (machine.rests_until !== null) {
     const why = machine.error_description === null ? "" : ` ${machine.error_description}`;
-    const sentence = `Nobody new can rent it until ${utcTime(machine.rests_until)}.${why}`;
+    const sentence = `Nobody new can rent it until ${localTime(machine.rests_until)}.${why}`;
     return { state: { word: "resting", tone: "amber", icon: "clock" }, sentence };
   }
   if (!machine.listed) {

@@ -93,9 +93,15 @@ function SavedCards({ cards }: { readonly cards: readonly Card[] }) {
     <Section
       title="Saved cards"
       actions={
-        <ActionButton onClick={() => add.mutate(undefined)} isBusy={add.isPending}>
-          Save a card
-        </ActionButton>
+        <>
+          <ActionButton onClick={() => add.mutate(undefined)} isBusy={add.isPending}>
+            Save a card
+          </ActionButton>
+          <AsCommand
+            command={["billing", "add-card"]}
+            request={{ method: "POST", path: "/api/v0/billing/payment_methods/" }}
+          />
+        </>
       }
     >
       {error !== null && <Failure error={error} />}
@@ -110,7 +116,15 @@ function SavedCards({ cards }: { readonly cards: readonly Card[] }) {
         isOpen={leaving !== undefined}
         title={`Remove the card …${leaving?.last4 ?? ""}?`}
         action="Remove"
-        loss="It is never charged again. Automatic payments go on with another saved card, or end."
+        loss={
+          <>
+            <p>It is never charged again. Automatic payments go on with another saved card, or end.</p>
+            <AsCommand
+              command={["billing", "remove-card", String(leaving?.id)]}
+              request={{ method: "DELETE", path: `/api/v0/billing/payment_methods/${leaving?.id}/` }}
+            />
+          </>
+        }
         isBusy={forget.isPending}
         onConfirm={() => leaving !== undefined && forget.mutate({ id: leaving.id })}
         onClose={() => setLeaving(undefined)}
@@ -140,9 +154,18 @@ function cardColumns(onPrefer: CardAction, onRemove: CardAction): readonly Colum
         card.is_default ? (
           "this one"
         ) : (
-          <ActionButton size="compact-xs" onClick={() => onPrefer(card)}>
-            Use this one
-          </ActionButton>
+          <span className={classes["end"]}>
+            <ActionButton size="compact-xs" onClick={() => onPrefer(card)}>
+              Use this one
+            </ActionButton>
+            <AsCommand
+              command={["billing", "use-card", String(card.id)]}
+              request={{
+                ...{ method: "PUT", path: `/api/v0/billing/payment_methods/${card.id}/` },
+                body: { is_default: true },
+              }}
+            />
+          </span>
         ),
     },
     {

@@ -4,10 +4,10 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { billingListAllDocuments, type DocumentHead } from "../../../../sdk/src/index.ts";
 import { ask } from "../../api/query.ts";
 import { Failure } from "../../parts/Failure.tsx";
-import { utcDay, utcTime } from "../../text/time.ts";
+import { utcDay } from "../../text/time.ts";
 import { DataTable } from "../../ui/DataTable.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
-import { Money } from "../../ui/figures.tsx";
+import { Moment, Money } from "../../ui/figures.tsx";
 import { PageHead, Section } from "../../ui/PageHead.tsx";
 import type { Column } from "../../ui/table-types.ts";
 import { DocumentPanel } from "./DocumentPanel.tsx";
@@ -85,7 +85,7 @@ const COLUMNS: readonly Column<DocumentHead>[] = [
     key: "issued",
     title: "Issued",
     isOnCard: true,
-    cell: ({ issued_at: at }) => <span title={utcTime(at)}>{utcDay(at)}</span>,
+    cell: ({ issued_at: at }) => <Moment at={at} />,
   },
   {
     key: "period",

@@ -12,12 +12,11 @@ import { AsCommand } from "../../parts/AsCommand.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { hourly, money } from "../../text/money.ts";
 import { count } from "../../text/size.ts";
-import { ago, utcTime } from "../../text/time.ts";
 import { Confirm } from "../../ui/Confirm.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
 import { PageHead } from "../../ui/PageHead.tsx";
 import { Panel } from "../../ui/Panel.tsx";
-import { useNow } from "../../ui/use-now.ts";
+import { Ago, Moment } from "../../ui/figures.tsx";
 import { PERIOD_WORDS, scopeText } from "./scopes.ts";
 import classes from "./money.module.css";
 
@@ -78,7 +77,6 @@ type ItemProps = { readonly cap: Cap; readonly onChange: () => void; readonly on
 
 function CapItem({ cap, onChange, onRemove }: ItemProps) {
   const { limit, spent, held, left, stops_at: stopsAt, resets_at: resetsAt } = cap;
-  const now = useNow();
   const name = scopeText(cap);
   return (
     <li>
@@ -108,7 +106,7 @@ function CapItem({ cap, onChange, onRemove }: ItemProps) {
       <p className={classes["note"]}>
         {stopsAt !== null && (
           <>
-            At this rate it stops what runs <span title={utcTime(stopsAt)}>{ago(stopsAt, now)}</span>.{" "}
+            At this rate it stops what runs <Ago at={stopsAt} />.{" "}
           </>
         )}
         {left <= 0 && "Nothing more is spent under this limit. "}
@@ -116,7 +114,7 @@ function CapItem({ cap, onChange, onRemove }: ItemProps) {
           "It never begins again."
         ) : (
           <>
-            It begins again <span title={utcTime(resetsAt)}>{ago(resetsAt, now)}</span>, at midnight UTC.
+            It begins again <Ago at={resetsAt} />, at midnight UTC.
           </>
         )}
       </p>
@@ -161,28 +159,26 @@ function RemoveCap({ cap, onClose }: { readonly cap: Cap | undefined; readonly o
 
 /** Data that is kept without pay, and until when. */
 function ArrearsNote({ answer: { arrears, balance_stops_at: stopsAt, caps } }: { readonly answer: ArrearsShowAnswer }) {
-  const now = useNow();
   if (arrears === null && caps.length === 0 && stopsAt === null) return null;
   return (
     <div className={classes["warning"]} role="status">
       {stopsAt !== null && arrears === null && (
         <p>
-          At this rate the balance is used up <span title={utcTime(stopsAt)}>{ago(stopsAt, now)}</span>; what runs is
-          then stopped, and its data is kept.
+          At this rate the balance is used up <Ago at={stopsAt} />; what runs is then stopped, and its data is kept.
         </p>
       )}
       {arrears !== null && (
         <p>
-          The account is in arrears since {utcTime(arrears.began_at)}. Your data costs{" "}
-          {hourly(arrears.storage_per_hour)} and is kept until {utcTime(arrears.delete_at)}. Then instances and volumes
-          are deleted, unless there is credit before.
+          The account is in arrears since <Moment at={arrears.began_at} />. Your data costs{" "}
+          {hourly(arrears.storage_per_hour)} and is kept until <Moment at={arrears.delete_at} />. Then instances and
+          volumes are deleted, unless there is credit before.
         </p>
       )}
       {caps.map((kept) => (
         <p key={kept.cap_id}>
           The limit of {kept.scope === "account" ? "the account" : `${kept.scope} ${kept.scope_id}`} leaves nothing for{" "}
           {count(kept.instance_ids.length, "instance")} and {count(kept.volume_ids.length, "volume")}. They are deleted
-          at {utcTime(kept.delete_at)}, unless you raise or remove the limit.
+          at <Moment at={kept.delete_at} />, unless you raise or remove the limit.
         </p>
       ))}
     </div>

@@ -1,6 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import {
   billingSpendDays,
   billingSpendForecast,
@@ -11,9 +12,10 @@ import { ask, askPlain } from "../../api/query.ts";
 import { StackedDays } from "../../charts/StackedDays.tsx";
 import { Answer } from "../../parts/Answer.tsx";
 import { hourly, money } from "../../text/money.ts";
-import { lasting, utcDay, utcTime } from "../../text/time.ts";
+import { lasting, utcDay } from "../../text/time.ts";
 import { EmptyState } from "../../ui/EmptyState.tsx";
 import { PageHead, Section } from "../../ui/PageHead.tsx";
+import { Moment } from "../../ui/figures.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { CostsNow } from "./CostsNow.tsx";
 import { SPLIT_WORDS, SPLITS, type Split } from "./split.ts";
@@ -53,13 +55,13 @@ function Figures({ forecast }: { readonly forecast: BillingSpendForecastAnswer }
       <Figure
         name="Runs dry"
         value={dry === null ? "never" : `in ${lasting((dry - now) / HOUR_S)}`}
-        note={dry === null ? "nothing costs money now" : utcTime(dry).replace(/:\d\d UTC$/, " UTC")}
+        note={dry === null ? "nothing costs money now" : <Moment at={dry} />}
       />
     </dl>
   );
 }
 
-type FigureProps = { readonly name: string; readonly value: string; readonly note: string };
+type FigureProps = { readonly name: string; readonly value: string; readonly note: ReactNode };
 
 function Figure({ name, value, note }: FigureProps) {
   return (
