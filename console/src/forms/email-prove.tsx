@@ -45,10 +45,14 @@ export function EmailProve() {
         required
       />
       {confirm.error !== null && <Failure error={confirm.error} />}
-      <div>
+      <div className={classes["buttons"]}>
         <Button type="submit" variant="default" loading={confirm.isPending}>
           Prove the address
         </Button>
+        <AsCommand
+          command={["email", "confirm", token === "" ? "…" : token]}
+          request={{ method: "POST", path: "/api/v0/users/me/email/confirm/", body }}
+        />
       </div>
     </form>
   );

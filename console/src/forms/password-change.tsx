@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { userChangePassword } from "../../../sdk/src/index.ts";
 import { useAction } from "../api/action.ts";
 import classes from "../pages/account/account.module.css";
+import { AsCommand } from "../parts/AsCommand.tsx";
 import { Failure } from "../parts/Failure.tsx";
 
 const PROOFS = [
@@ -70,6 +71,12 @@ export function PasswordChange({ hasTfa }: { readonly hasTfa: boolean }) {
         <Button type="submit" variant="default" loading={change.isPending}>
           Change the password
         </Button>
+        <AsCommand
+          request={{
+            ...{ method: "PUT", path: "/api/v0/users/current/password/" },
+            body: { new_password: "…", [proof]: "…" },
+          }}
+        />
         {change.data !== undefined && <span role="status">{change.data.msg}</span>}
       </div>
     </form>

@@ -26,7 +26,7 @@ export function RentCost({ forecast, isAsking }: Props) {
     ["Set aside now", money(hold)],
     ["Your credit", money(balance)],
     ["It lasts", lasts.after === null ? "–" : lasting(lasts.after)],
-    ...caps.map(({ scope, period, left }) => [`Left of cap (${scope}, ${period})`, money(left)] as const),
+    ...caps.map(({ scope, period, left }) => [limitName(scope, period), money(left)] as const),
   ];
   return (
     <aside className={classes["cost"]} aria-label="Cost" aria-busy={isAsking}>
@@ -40,4 +40,10 @@ export function RentCost({ forecast, isAsking }: Props) {
       </dl>
     </aside>
   );
+}
+
+/** `Limit a day`; the limit of something smaller than the account names it. */
+function limitName(scope: string, period: string): string {
+  const time = period === "total" ? "Limit" : `Limit a ${period}`;
+  return scope === "account" ? `${time}, left` : `${time} (${scope}), left`;
 }

@@ -34,7 +34,7 @@ type Props<M> = {
   readonly comesWhile: string;
   /** Graphs of GPUs, before the others. */
   readonly gpus: (measured: M) => ReactNode;
-  /** What the graph of the memory shows as well. */
+  /** A line that the graph of the memory shows as well. */
   readonly besideMemory: (measured: M) => Line;
 };
 

@@ -111,6 +111,13 @@ function MinimumBid(props: {
         >
           Change the minimum bid only
         </Button>
+        <AsCommand
+          command={["machine", "min-bid", String(machine.id), String(price)]}
+          request={{
+            ...{ method: "PUT", path: `/api/v0/machines/${machine.id}/minbid/` },
+            body: { price: Number(price) },
+          }}
+        />
       </div>
     </>
   );

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { billingChoosePayoutMethod, type BillingChoosePayoutMethodRequest } from "../../../../sdk/src/index.ts";
 import { useAction } from "../../api/action.ts";
 import classes from "../../pages/host/host.module.css";
+import { AsCommand } from "../../parts/AsCommand.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 
 type Way = BillingChoosePayoutMethodRequest["method"];
@@ -34,13 +35,17 @@ export function PayoutMethodForm({ onDone }: { readonly onDone: () => void }) {
   const [way, setWay] = useState<Way>("bank");
   const [details, setDetails] = useState<BillingChoosePayoutMethodRequest["details"]>({});
   const save = useAction(billingChoosePayoutMethod, { changes: ["balance"], onDone });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const bodyOf = () => {
     const given = FIELDS[way].flatMap(({ key }) => {
       const value = details[key]?.trim() ?? "";
       return value === "" ? [] : [[key, value] as const];
     });
-    save.mutate({ body: { method: way, details: Object.fromEntries(given) } });
+    return { method: way, details: Object.fromEntries(given) };
+  };
+  const body = bodyOf();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate({ body });
   };
   return (
     <form onSubmit={submit} className={classes["form"]}>
@@ -68,6 +73,7 @@ export function PayoutMethodForm({ onDone }: { readonly onDone: () => void }) {
         <Button type="submit" variant="filled" loading={save.isPending}>
           Choose it
         </Button>
+        <AsCommand request={{ method: "PUT", path: "/api/v0/billing/payout_method/", body }} />
       </div>
     </form>
   );

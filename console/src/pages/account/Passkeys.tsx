@@ -57,7 +57,6 @@ function Row({ passkey }: { readonly passkey: Passkey }) {
   const [isNaming, setNaming] = useState(false);
   const remove = useAction(passkeyDelete, { changes: ["account"] });
   const name = label === "" ? `Passkey ${id}` : label;
-  const path = `/api/v0/auth/passkeys/${id}/`;
   if (isNaming) return <Naming id={id} label={label} onDone={() => setNaming(false)} />;
   return (
     <li className={classes["row"]}>
@@ -82,7 +81,7 @@ function Row({ passkey }: { readonly passkey: Passkey }) {
           input={{ id: String(id) }}
           what={`the passkey “${name}”`}
           loss="It signs nobody in any more. Remove it from your device, too."
-          asCommand={<AsCommand request={{ method: "DELETE", path }} />}
+          asCommand={<AsCommand request={{ method: "DELETE", path: `/api/v0/auth/passkeys/${id}/` }} />}
         />
       </span>
     </li>
@@ -113,6 +112,7 @@ function Naming({ id, label, onDone }: NamingProps) {
         <Button type="submit" loading={rename.isPending}>
           Save
         </Button>
+        <AsCommand request={{ method: "PUT", path: `/api/v0/auth/passkeys/${id}/`, body: { label: text.trim() } }} />
         <Button variant="subtle" onClick={onDone}>
           Cancel
         </Button>

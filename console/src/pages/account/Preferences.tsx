@@ -27,12 +27,6 @@ export function Preferences() {
       <PageHead
         title="Preferences"
         note="All notifications stand in the inbox. Choose which are sent to you as well."
-        actions={
-          <AsCommand
-            command={["notification", "list"]}
-            request={{ method: "GET", path: "/api/v0/users/me/notification-prefs/" }}
-          />
-        }
       />
       <NotificationTabs />
       <Answer query={types} rows={12}>
@@ -69,6 +63,15 @@ function Channels({ types, chosen }: Props) {
   };
   return (
     <>
+      <div>
+        <AsCommand
+          command={["notification", "set", types[0]?.key ?? "", "--email", "on"]}
+          request={{
+            ...{ method: "PUT", path: "/api/v0/users/me/notification-prefs/" },
+            body: { notification_preferences: chosen },
+          }}
+        />
+      </div>
       {store.error !== null && <Failure error={store.error} />}
       <DataTable
         label="Notification types"

@@ -55,7 +55,6 @@ export function Webhooks() {
 }
 
 function WebhookTable({ webhooks }: { readonly webhooks: readonly Webhook[] }) {
-  const remove = useAction(webhookDelete, { changes: ["notification"] });
   const test = useAction(webhookTest, { changes: [] });
   return (
     <>
@@ -93,33 +92,51 @@ function WebhookTable({ webhooks }: { readonly webhooks: readonly Webhook[] }) {
             key: "actions",
             title: "Actions",
             isOnCard: true,
-            cell: ({ id, name }) => (
-              <div className={classes["buttons"]}>
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  loading={test.isPending && test.variables.id === String(id)}
-                  onClick={() => test.mutate({ id: String(id) })}
-                >
-                  Test<span className="visually-hidden"> webhook {id}</span>
-                </Button>
-                <RemoveButton
-                  action={remove}
-                  input={{ id: String(id) }}
-                  what={`the webhook “${name ?? id}”`}
-                  loss="It is called no more, and its secret is gone."
-                  asCommand={
-                    <AsCommand
-                      command={["webhook", "delete", String(id)]}
-                      request={{ method: "DELETE", path: `/api/v0/webhooks/${id}/` }}
-                    />
-                  }
-                />
-              </div>
-            ),
+            cell: (webhook) => <Acts webhook={webhook} test={test} />,
           },
         ]}
       />
     </>
+  );
+}
+
+type ActsProps = {
+  readonly webhook: Webhook;
+  readonly test: {
+    readonly isPending: boolean;
+    readonly variables: { readonly id: string } | undefined;
+    readonly mutate: (input: { readonly id: string }) => void;
+  };
+};
+
+function Acts({ webhook: { id, name }, test }: ActsProps) {
+  const remove = useAction(webhookDelete, { changes: ["notification"] });
+  return (
+    <div className={classes["buttons"]}>
+      <Button
+        size="compact-sm"
+        variant="default"
+        loading={test.isPending && test.variables?.id === String(id)}
+        onClick={() => test.mutate({ id: String(id) })}
+      >
+        Test<span className="visually-hidden"> webhook {id}</span>
+      </Button>
+      <AsCommand
+        command={["webhook", "test", String(id)]}
+        request={{ method: "POST", path: `/api/v0/webhooks/${id}/test/` }}
+      />
+      <RemoveButton
+        action={remove}
+        input={{ id: String(id) }}
+        what={`the webhook “${name ?? id}”`}
+        loss="It is called no more, and its secret is gone."
+        asCommand={
+          <AsCommand
+            command={["webhook", "delete", String(id)]}
+            request={{ method: "DELETE", path: `/api/v0/webhooks/${id}/` }}
+          />
+        }
+      />
+    </div>
   );
 }

@@ -94,7 +94,10 @@ function Actions({ deployment: { id, name, endpoint_state: state, worker_count: 
       </ActionButton>
       <AsCommand
         command={["deployment", state === "stopped" ? "start" : "stop", String(id)]}
-        request={{ method: "POST", path: `/api/v0/deployment/${id}/${state === "stopped" ? "start" : "stop"}/` }}
+        request={{
+          ...{ method: "POST" },
+          path: state === "stopped" ? `/api/v0/deployment/${id}/start/` : `/api/v0/deployment/${id}/stop/`,
+        }}
       />
       {error !== null && <Failure error={error} />}
       <Confirm
@@ -102,11 +105,17 @@ function Actions({ deployment: { id, name, endpoint_state: state, worker_count: 
         title={`Delete deployment ${id}?`}
         action="Delete"
         loss={
-          <p>
-            All versions of its code, its endpoint and{" "}
-            {workers === 0 ? "its worker groups" : `${count(workers, "worker")} with what is on their disks`} are lost.
-            Its charges stay on the bill.
-          </p>
+          <>
+            <p>
+              All versions of its code, its endpoint and{" "}
+              {workers === 0 ? "its worker groups" : `${count(workers, "worker")} with what is on their disks`} are
+              lost. Its charges stay on the bill.
+            </p>
+            <AsCommand
+              command={["deployment", "delete", String(id)]}
+              request={{ method: "DELETE", path: `/api/v0/deployment/${id}/` }}
+            />
+          </>
         }
         typed={workers > 0 ? name : undefined}
         isBusy={remove.isPending}

@@ -13,6 +13,7 @@ import { ActionButton } from "../../parts/ActionButton.tsx";
 import { AsCommand } from "../../parts/AsCommand.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { Confirm } from "../../ui/Confirm.tsx";
+import { HostileText } from "../../ui/HostileText.tsx";
 import { lossOf, reasonOf } from "./instance.ts";
 import { StopWithUndo } from "./StopWithUndo.tsx";
 import classes from "./instances.module.css";
@@ -54,12 +55,48 @@ export function InstanceActions({ instance }: Props) {
       <ActionButton color="red" onClick={() => setAsked("destroy")} reason={reasonOf(allowed.destroy)}>
         Destroy
       </ActionButton>
-      <AsCommand command={["show", String(id)]} request={{ method: "GET", path: `/api/v0/instances/${id}/` }} />
+      <dl className={classes["commands"]}>
+        <Same name="Stop" command="stop" id={id} request={stateOf(id, "stopped")} isShown={allowed.stop.allowed} />
+        <Same name="Start" command="start" id={id} request={stateOf(id, "running")} isShown={allowed.start.allowed} />
+        <Same
+          name="Reboot"
+          command="reboot"
+          id={id}
+          request={{ method: "PUT", path: `/api/v0/instances/reboot/${id}/` }}
+          isShown={allowed.reboot.allowed}
+        />
+      </dl>
       {error !== null && <Failure error={error} />}
       <Recycle instance={instance} isOpen={asked === "recycle"} onClose={close} />
       <Destroy instance={instance} isOpen={asked === "destroy"} onClose={close} />
       <ChangeBid instance={instance} isOpen={asked === "bid"} onClose={close} />
     </aside>
+  );
+}
+
+const stateOf = (id: number, state: "running" | "stopped") => ({
+  ...{ method: "PUT", path: `/api/v0/instances/${id}/` },
+  body: { state },
+});
+
+type SameProps = {
+  readonly name: string;
+  readonly command: string;
+  readonly id: number;
+  readonly request: Parameters<typeof AsCommand>[0]["request"];
+  readonly isShown: boolean;
+};
+
+/** An action that begins at a click, as a command and as a request. */
+function Same({ name, command, id, request, isShown }: SameProps) {
+  if (!isShown) return undefined;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <AsCommand command={[command, String(id)]} request={request} />
+      </dd>
+    </div>
   );
 }
 
@@ -72,7 +109,17 @@ function Recycle({ instance: { id, image_uuid: image }, isOpen, onClose }: Dialo
       isOpen={isOpen}
       title={`Recycle instance ${id}?`}
       action="Recycle"
-      loss={`Its container is made again from ${image}, pulled afresh, on an empty disk.`}
+      loss={
+        <>
+          <p>
+            Its container is made again from <HostileText text={image} />, pulled afresh, on an empty disk.
+          </p>
+          <AsCommand
+            command={["recycle", String(id)]}
+            request={{ method: "PUT", path: `/api/v0/instances/recycle/${id}/` }}
+          />
+        </>
+      }
       isBusy={recycle.isPending}
       onConfirm={() => recycle.mutate({ id })}
       onClose={onClose}

@@ -10,6 +10,7 @@ import {
 } from "../../../../sdk/src/index.ts";
 import { useAction } from "../../api/action.ts";
 import { ask } from "../../api/query.ts";
+import { AsCommand } from "../../parts/AsCommand.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { bytes } from "../../text/size.ts";
 import { Confirm } from "../../ui/Confirm.tsx";
@@ -56,7 +57,19 @@ export function InstanceFiles() {
         isOpen={doomed !== undefined}
         title={`Delete ${doomed?.name ?? ""}?`}
         action="Delete"
-        loss={`${joined(path, doomed?.name ?? "")} is lost.`}
+        loss={
+          <>
+            <p>
+              <HostileText text={joined(path, doomed?.name ?? "")} /> is lost.
+            </p>
+            <AsCommand
+              request={{
+                ...{ method: "DELETE" },
+                path: `/api/v0/instances/${id}/files/?path=${encodeURIComponent(joined(path, doomed?.name ?? ""))}`,
+              }}
+            />
+          </>
+        }
         isBusy={remove.isPending}
         onConfirm={() => remove.mutate({ id: Number(id), query: { path: joined(path, doomed?.name ?? "") } })}
         onClose={() => setDoomed(undefined)}
@@ -200,6 +213,15 @@ function Uploads({ id, path }: { readonly id: number; readonly path: string }) {
       >
         Make folder
       </Button>
+      {name !== "" && (
+        <AsCommand
+          command={["ssh", String(id), "--", "mkdir", joined(path, name)]}
+          request={{
+            ...{ method: "POST", path: `/api/v0/instances/${id}/files/folders/` },
+            body: { path: joined(path, name) },
+          }}
+        />
+      )}
       <FileButton onChange={(file) => file !== null && upload.start(joined(path, file.name), file)}>
         {(props) => (
           <Button variant="filled" loading={upload.sent !== undefined} {...props}>

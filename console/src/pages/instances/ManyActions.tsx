@@ -2,6 +2,7 @@ import { useState } from "react";
 import { instanceDestroyBulk, instanceUpdateBulk, type Instance } from "../../../../sdk/src/index.ts";
 import { useAction } from "../../api/action.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
+import { AsCommand } from "../../parts/AsCommand.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { count } from "../../text/size.ts";
 import { Confirm } from "../../ui/Confirm.tsx";
@@ -34,12 +35,18 @@ export function ManyActions({ instances, onDone }: Props) {
       <ActionButton color="red" onClick={() => setAsking(true)} reason={reasonOf(instances, "destroy")}>
         Destroy
       </ActionButton>
+      <AsCommand request={{ method: "PUT", path: "/api/v0/instances/", body: { state: "stopped", ids } }} />
       {update.error !== null && <Failure error={update.error} />}
       <Confirm
         isOpen={isAsking}
         title={`Destroy ${count(instances.length, "instance")}?`}
         action="Destroy"
-        loss={`Everything on their disks is lost: ${ids.join(", ")}.`}
+        loss={
+          <>
+            <p>Everything on their disks is lost: {ids.join(", ")}.</p>
+            <AsCommand request={{ method: "DELETE", path: "/api/v0/instances/", body: { instance_ids: ids } }} />
+          </>
+        }
         typed={instances.length > 1 ? "destroy" : undefined}
         isBusy={destroy.isPending}
         onConfirm={() => destroy.mutate({ body: { instance_ids: ids } })}

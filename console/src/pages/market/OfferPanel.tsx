@@ -69,10 +69,10 @@ function Facts({ offer }: { readonly offer: OfferRow }) {
       `${Math.round(offer.cpu_cores_effective ?? 0)} cores${offer.cpu_name === undefined ? "" : `, ${offer.cpu_name}`}`,
     ],
     ["Memory", gigabytes((offer.cpu_ram ?? 0) / 1000)],
-    ["Disk", `${gigabytes(offer.disk_space ?? 0)}, ${Math.round(offer.disk_bw ?? 0)} MB/s`],
+    ["Disk", `${gigabytes(offer.disk_space ?? 0)}, ${Math.round(offer.disk_bw ?? 0).toLocaleString("en-US")} MB/s`],
     ["Network", `${megabits(offer.inet_down ?? 0)} in, ${megabits(offer.inet_up ?? 0)} out`],
     ["Traffic", `${perGb(offer.inet_down_cost)} in, ${perGb(offer.inet_up_cost)} out`],
-    ["Newest CUDA", offer.cuda_max_good === undefined ? "–" : String(offer.cuda_max_good)],
+    ["CUDA up to", offer.cuda_max_good === undefined ? "–" : String(offer.cuda_max_good)],
     ["Ends in", offer.duration === undefined ? "–" : duration(offer.duration)],
     ["Machine", `${offer.machine_id ?? "–"}${offer.is_simulated ? ", simulated: nothing runs on a real machine" : ""}`],
   ];

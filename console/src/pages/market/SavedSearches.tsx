@@ -4,6 +4,7 @@ import { useState } from "react";
 import { savedSearchDelete, savedSearchList, savedSearchSave } from "../../../../sdk/src/index.ts";
 import { useAction } from "../../api/action.ts";
 import { askPlain } from "../../api/query.ts";
+import { AsCommand } from "../../parts/AsCommand.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { HostileText } from "../../ui/HostileText.tsx";
 import { Icon } from "../../ui/Icon.tsx";
@@ -14,6 +15,7 @@ type Props = { readonly q: string; readonly onChoose: (q: string) => void };
 /** The person's saved searches: choose one, save the present one under a name, or delete one. */
 export function SavedSearches({ q, onChoose }: Props) {
   const saved = useQuery(askPlain("offer.saved", savedSearchList)).data?.saved_searches ?? [];
+  const [first] = saved;
   const [name, setName] = useState("");
   const save = useAction(savedSearchSave, { changes: ["offer"], onDone: () => setName("") });
   const remove = useAction(savedSearchDelete, { changes: ["offer"] });
@@ -66,8 +68,30 @@ export function SavedSearches({ q, onChoose }: Props) {
             Save
           </Button>
         </form>
+        <AsRequests first={first?.id} body={{ name: name.trim(), query: q }} />
         {save.error !== null && <Failure error={save.error} onRetry={submit} />}
+        {remove.error !== null && <Failure error={remove.error} />}
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+type RequestsProps = {
+  /** The id of the first saved search. */
+  readonly first: number | undefined;
+  readonly body: { readonly name: string; readonly query: string };
+};
+
+/** Saving and deleting as requests. */
+function AsRequests({ first, body }: RequestsProps) {
+  return (
+    <p className={classes["hint"]}>
+      Save <AsCommand request={{ method: "POST", path: "/api/v0/users/saved-searches/", body }} />
+      {first !== undefined && (
+        <>
+          , delete <AsCommand request={{ method: "DELETE", path: `/api/v0/users/saved-searches/${first}/` }} />
+        </>
+      )}
+    </p>
   );
 }

@@ -77,8 +77,20 @@ type MembersProps = {
 function Members({ team, members, roles }: MembersProps) {
   const setRole = useAction(teamSetMemberRole, { changes: ["team"] });
   const given = roles.filter(({ identifier }) => identifier !== "owner").map(({ name }) => name);
+  const shown = members.find(({ role }) => given.includes(role));
   return (
     <>
+      {shown !== undefined && (
+        <div>
+          <AsCommand
+            command={["team", "set-role", String(shown.id), shown.role]}
+            request={{
+              ...{ method: "POST", path: `/api/v0/team/members/${shown.id}/roles/` },
+              body: { role: shown.role },
+            }}
+          />
+        </div>
+      )}
       {setRole.error !== null && <Failure error={setRole.error} />}
       <DataTable
         label="Members"
