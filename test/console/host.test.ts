@@ -47,7 +47,7 @@ test("a host joins a machine, lists it and sees it rented", async (t) => {
     own.push(host);
     await host.connect();
     await app.settled();
-    await progress.getByText("2x RTX 4090", { exact: false }).waitFor();
+    await progress.getByText("2× RTX 4090", { exact: false }).waitFor();
     await progress.getByText(HOSTNAME, { exact: false }).waitFor();
     await progress.getByText(/\d+ of \d+ checks passed/).waitFor();
     await assertAccessible(page);

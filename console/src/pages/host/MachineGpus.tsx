@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Fragment } from "react";
 import { machineCalendar, type CalendarGpu, type Machine, type MachineCalendar } from "../../../../sdk/src/index.ts";
 import { ask } from "../../api/query.ts";
 import { Answer } from "../../parts/Answer.tsx";
@@ -106,10 +107,10 @@ function Strips({ calendar }: { readonly calendar: MachineCalendar }) {
             <span>GPU {gpu.position}</span>
             <div className={classes["band"]} role="img" aria-label={`GPU ${gpu.position}: ${sentenceOf(gpu)}`}>
               {gpu.intervals.map(({ from: start, until, kind, ends_at: agreed }) => (
-                <span key={`${start} ${kind}`}>
+                <Fragment key={`${start} ${kind}`}>
                   <span data-kind={kind} style={place(start, until ?? now)} />
                   {until === null && <span data-kind={kind} data-agreed style={place(now, agreed ?? now)} />}
-                </span>
+                </Fragment>
               ))}
               {maintenances.map(({ from: start, until }) => (
                 <span key={start} data-kind="maintenance" style={place(start, until)} />

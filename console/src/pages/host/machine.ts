@@ -14,7 +14,7 @@ export function machineQuery(id: number) {
 
 /** `2x RTX 4090`, or the processor of a machine without GPUs. */
 export function hardwareOf({ num_gpus: gpus, gpu_name: name, cpu_name: processor }: Machine): string {
-  return gpus === 0 ? processor : `${gpus}x ${name}`;
+  return gpus === 0 ? processor : `${gpus}× ${name}`;
 }
 
 /** GPUs by what they do now; cores of a machine without GPUs are not told apart. */
