@@ -132,8 +132,17 @@ function axesOf(place: HTMLElement, format: (value: number) => string): uPlot.Ax
   };
   return [
     { ...common, size: 28, grid: { show: false }, values: timeTexts },
-    { ...common, size: 64, values: (_plot, values) => values.map(format) },
+    { ...common, size: sizeOf, values: (_plot, values) => values.map(format) },
   ];
+}
+
+const AXIS_PX = 64;
+const LETTER_PX = 6.2;
+
+/** The width of an axis: enough for its longest figure. */
+function sizeOf(_plot: uPlot, figures: readonly string[] | null): number {
+  const longest = Math.max(0, ...(figures ?? []).map(({ length }) => length));
+  return Math.max(AXIS_PX, Math.ceil(longest * LETTER_PX) + 12);
 }
 
 function timeText(at: number): string {

@@ -32,7 +32,7 @@ export function RemoveButton<I>({ action, input, what, verb = "Delete", loss, as
   };
   return (
     <>
-      <ActionButton size="compact-sm" onClick={() => setAsked(true)}>
+      <ActionButton size="compact-xs" onClick={() => setAsked(true)}>
         {verb}
         <span className="visually-hidden">
           {" "}

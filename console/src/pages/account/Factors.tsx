@@ -56,7 +56,7 @@ export function Factors({ status }: { readonly status: TfaStatus }) {
           </ul>
           <div className={classes["row"]} style={{ maxWidth: 760 }}>
             <span>{count(status.backup_codes_remaining, "backup code")} left</span>
-            <Button size="compact-sm" variant="default" onClick={() => setOpen({ what: "codes" })}>
+            <Button size="compact-xs" variant="default" onClick={() => setOpen({ what: "codes" })}>
               Make new backup codes
             </Button>
           </div>
@@ -104,7 +104,7 @@ function Method({ method, onDelete }: { readonly method: TfaMethod; readonly onD
       <span className={classes["buttons"]}>
         {!method.is_primary && (
           <Button
-            size="compact-sm"
+            size="compact-xs"
             variant="default"
             loading={update.isPending}
             onClick={() => update.mutate({ body: { tfa_method_id: method.id, is_primary: true } })}
@@ -112,7 +112,7 @@ function Method({ method, onDelete }: { readonly method: TfaMethod; readonly onD
             Ask for it first<span className="visually-hidden">: {name}</span>
           </Button>
         )}
-        <Button size="compact-sm" variant="default" onClick={onDelete}>
+        <Button size="compact-xs" variant="default" onClick={onDelete}>
           Delete<span className="visually-hidden"> {name}</span>
         </Button>
       </span>

@@ -115,7 +115,7 @@ function Inbox({ notices, hasUnread }: { readonly notices: readonly Notification
               </span>
             </div>
             {notice.read_at === null && (
-              <Button size="compact-sm" variant="default" onClick={() => read.mutate({ body: { ids: [notice.id] } })}>
+              <Button size="compact-xs" variant="default" onClick={() => read.mutate({ body: { ids: [notice.id] } })}>
                 Mark as read<span className="visually-hidden">: {notice.subject}</span>
               </Button>
             )}

@@ -73,7 +73,7 @@ function Row({ passkey }: { readonly passkey: Passkey }) {
         </span>
       </span>
       <span className={classes["buttons"]}>
-        <Button size="compact-sm" variant="default" onClick={() => setNaming(true)}>
+        <Button size="compact-xs" variant="default" onClick={() => setNaming(true)}>
           Rename<span className="visually-hidden"> {name}</span>
         </Button>
         <RemoveButton

@@ -77,7 +77,7 @@ function SecretTable({ names, onChange }: Props) {
           isOnCard: true,
           cell: (name) => (
             <div className={classes["buttons"]}>
-              <Button size="compact-sm" variant="default" onClick={() => onChange(name)}>
+              <Button size="compact-xs" variant="default" onClick={() => onChange(name)}>
                 Change<span className="visually-hidden"> {name}</span>
               </Button>
               <RemoveButton

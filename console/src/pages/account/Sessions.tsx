@@ -119,7 +119,7 @@ function SessionTable({ sessions }: { readonly sessions: readonly Session[] }) {
           isOnCard: true,
           cell: (session) =>
             session.is_current ? (
-              <Button size="compact-sm" variant="default" loading={signOut.isPending} onClick={() => signOut.mutate()}>
+              <Button size="compact-xs" variant="default" loading={signOut.isPending} onClick={() => signOut.mutate()}>
                 Sign out
               </Button>
             ) : (

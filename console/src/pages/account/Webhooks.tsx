@@ -114,7 +114,7 @@ function Acts({ webhook: { id, name }, test }: ActsProps) {
   return (
     <div className={classes["buttons"]}>
       <Button
-        size="compact-sm"
+        size="compact-xs"
         variant="default"
         loading={test.isPending && test.variables?.id === String(id)}
         onClick={() => test.mutate({ id: String(id) })}

@@ -85,10 +85,10 @@ function CapItem({ cap, onChange, onRemove }: ItemProps) {
           {name}: {money(limit)} {PERIOD_WORDS[cap.period]}
         </h2>
         <div className={classes["end"]}>
-          <ActionButton size="compact-sm" onClick={onChange}>
+          <ActionButton size="compact-xs" onClick={onChange}>
             Change
           </ActionButton>
-          <ActionButton size="compact-sm" color="red" onClick={onRemove}>
+          <ActionButton size="compact-xs" color="red" onClick={onRemove}>
             Remove
           </ActionButton>
         </div>

@@ -41,7 +41,7 @@ export function OwnTeams({ teams }: { readonly teams: readonly Team[] }) {
             title: "Actions",
             isOnCard: true,
             cell: ({ id, team_name: name }) => (
-              <Button size="compact-sm" variant="default" loading={act.isPending} onClick={() => act.mutate(id)}>
+              <Button size="compact-xs" variant="default" loading={act.isPending} onClick={() => act.mutate(id)}>
                 Act for it<span className="visually-hidden">: {name}</span>
               </Button>
             ),
