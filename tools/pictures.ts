@@ -1,119 +1,62 @@
-// `./berth pictures [FOLDER]`: pictures of the console's pages, from a market of simulated hosts that is made for them, so
-// that they stay true. Without a folder they go to docs/pictures, and only those that the documentation shows are made.
-import { mkdirSync } from "node:fs";
+// `./berth pictures [FOLDER] [--dark] [--phone] [--only NAME,…]`: a picture of each page of the console, from a market that
+// is made for them, so that they stay true. Without a folder they go to docs/pictures. With `--dark` and `--phone` it also
+// takes pictures in dark colours and of the width of a phone, to look at.
+import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { chromium, type Browser } from "playwright-core";
-import { builtConsole } from "../test/support/console/built-console.ts";
-import { startBerth, type Berth } from "../test/support/berth.ts";
-import { until } from "../test/support/until.ts";
+import { parseArgs } from "node:util";
+import type { Page } from "playwright-core";
+import { aPage, signedInPage, type ConsoleWorld } from "../test/support/console/console-world.ts";
+import { open, SHOWN_PAGES } from "../test/support/console/market/pages.ts";
+import { marketWorld, type SeededMarket } from "../test/support/console/market/seed.ts";
+import { withPalette } from "./png-palette.ts";
 
-const HOSTS = 40;
-const RENTALS = [
-  { gpus: 2, label: "trainer" },
-  { gpus: 1, label: "notebook" },
-  { gpus: 4, label: "render farm" },
-];
-const SIZES = { wide: { width: 1_280, height: 800 }, phone: { width: 390, height: 844 } } as const;
-const SCHEMES = ["light", "dark"] as const;
+const WIDE = { width: 1_280, height: 800 };
+const QUIET_MS = 3_000;
+const STEP_MS = 24 * 3_600_000;
 
-type Page = { readonly name: string; readonly path: string; readonly isInDocs?: boolean };
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { dark: { type: "boolean" }, phone: { type: "boolean" }, only: { type: "string" } },
+});
+const folder = path.resolve(positionals[0] ?? path.join(import.meta.dirname, "../docs/pictures"));
+const only = values.only?.split(",");
 
-/** The pages, by the names of their pictures. */
-const PAGES: readonly Page[] = [
-  { name: "market", path: "/market", isInDocs: true },
-  { name: "instances", path: "/instances", isInDocs: true },
-  { name: "instance", path: "/instances/1", isInDocs: true },
-  { name: "terminal", path: "/instances/1/terminal", isInDocs: true },
-  { name: "files", path: "/instances/1/files" },
-  { name: "events", path: "/instances/1/events" },
-  { name: "queue", path: "/queue" },
-  { name: "templates", path: "/templates", isInDocs: true },
-  { name: "volumes", path: "/volumes" },
-  { name: "endpoints", path: "/endpoints" },
-  { name: "deployments", path: "/deployments" },
-  { name: "money", path: "/money", isInDocs: true },
-  { name: "charges", path: "/money/charges" },
-  { name: "limits", path: "/money/limits" },
-  { name: "top-up", path: "/money/top-up" },
-  { name: "machines", path: "/host/machines" },
-  { name: "join", path: "/host/join" },
-  { name: "earnings", path: "/host/earnings" },
-  { name: "team", path: "/team" },
-  { name: "account", path: "/account" },
-  { name: "keys", path: "/account/keys" },
-  { name: "security", path: "/account/security" },
-  { name: "operate", path: "/operate" },
-  { name: "users", path: "/operate/users" },
-  { name: "settings", path: "/operate/settings" },
-  { name: "help", path: "/help" },
+type Look = { readonly ending: string; readonly colorScheme: "light" | "dark"; readonly isPhone: boolean };
+
+const LOOKS: readonly Look[] = [
+  { ending: "", colorScheme: "light", isPhone: false },
+  ...(values.dark === true ? [{ ending: "-dark", colorScheme: "dark", isPhone: false } as const] : []),
+  ...(values.phone === true ? [{ ending: "-phone", colorScheme: "light", isPhone: true } as const] : []),
 ];
 
-/** Rents some offers, and waits until they run. */
-async function rentSome(berth: Berth): Promise<void> {
-  for (const { gpus, label } of RENTALS) {
-    const search = { num_gpus: { eq: gpus }, rentable: { eq: true }, limit: 1 };
-    const found = await berth.call("POST", "/api/v0/bundles/", { body: search });
-    const body = { image: "ubuntu:24.04", disk: 32, label, runtype: "ssh_direct", env: "-p 8080:8080" };
-    await berth.call("PUT", `/api/v0/asks/${found.body.offers[0].id}/`, { key: berth.adminKey, body });
-  }
-  await until("the rentals to run", async () => {
-    const { body } = await berth.call("GET", "/api/v0/instances/", { key: berth.adminKey });
-    return body.instances.every((one: { readonly actual_status: string }) => one.actual_status === "running");
-  });
-}
-
-/** The limit of a wait of a page. */
-const PATIENCE_MS = 120_000;
-
-type Shot = { readonly page: Page; readonly scheme: (typeof SCHEMES)[number]; readonly size: keyof typeof SIZES };
-
-function shotsOf(page: Page, isForDocs: boolean): readonly Shot[] {
-  const wide = SCHEMES.map((scheme): Shot => ({ page, scheme, size: "wide" }));
-  return isForDocs ? wide.slice(0, 1) : [...wide, { page, scheme: "light", size: "phone" }];
-}
-
-async function take(
-  browser: Browser,
-  { berth, folder }: { berth: Berth; folder: string },
-  shot: Shot,
-): Promise<string> {
-  const { page: wanted, scheme, size } = shot;
-  const context = await browser.newContext({ viewport: SIZES[size], colorScheme: scheme, reducedMotion: "reduce" });
-  try {
-    const signedIn = { data: { api_key: berth.adminKey }, headers: { "x-berth-console": "1" } };
-    await context.request.post(`${berth.url}/api/v0/auth/browser/`, signedIn);
-    context.setDefaultTimeout(PATIENCE_MS);
-    const page = await context.newPage();
-    await page.goto(`${berth.url}${wanted.path}`);
-    await page.getByRole("heading", { level: 1 }).waitFor();
-    await page.waitForLoadState("networkidle");
-    await until(
-      "the page's data",
-      async () => (await page.locator("[role=status][aria-label^=Loading]").count()) === 0,
-    );
-    const parts = [wanted.name, ...(scheme === "dark" ? ["dark"] : []), ...(size === "phone" ? ["phone"] : [])];
-    const file = path.join(folder, `${parts.join("-")}.png`);
-    await page.screenshot({ path: file });
-    return file;
-  } finally {
-    await context.close();
+/** Takes pictures of all pages that look like this, those of one person in one browser context. */
+async function takeAll(world: ConsoleWorld, market: SeededMarket, look: Look): Promise<void> {
+  const pages = new Map<string, Page>();
+  for (const shown of SHOWN_PAGES.filter(({ name }) => only?.includes(name) ?? true)) {
+    const { by, name } = shown;
+    const page =
+      pages.get(by) ??
+      (by === "nobody"
+        ? await aPage(after, world, look)
+        : await signedInPage(after, world, { caller: market[by], path: "/help", ...look }));
+    pages.set(by, page);
+    await page.emulateMedia({ colorScheme: look.colorScheme, reducedMotion: "reduce" });
+    if (!look.isPhone) await page.setViewportSize(WIDE);
+    await open(page, shown, market);
+    // Some pages ask again and again, so the network is quiet at most for a while.
+    await page.waitForLoadState("networkidle", { timeout: QUIET_MS }).catch(() => undefined);
+    const file = path.join(folder, `${name}${look.ending}.png`);
+    writeFileSync(file, withPalette(await page.screenshot({ caret: "hide" })));
+    console.log(path.relative(process.cwd(), file));
   }
 }
 
-const [given] = process.argv.slice(2);
-const folder = path.resolve(given ?? path.join(import.meta.dirname, "../docs/pictures"));
+const endings: (() => unknown)[] = [];
+const after = { after: (end: () => unknown) => void endings.push(end) };
 mkdirSync(folder, { recursive: true });
-await builtConsole();
-const berth = await startBerth({ args: ["--simulate", String(HOSTS)], env: { BERTH_CONSOLE: "1" } });
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--headless", "--no-sandbox"] });
 try {
-  await rentSome(berth);
-  const isForDocs = given === undefined;
-  const pages = PAGES.filter(({ isInDocs = false }) => isInDocs || !isForDocs);
-  for (const shot of pages.flatMap((page) => shotsOf(page, isForDocs))) {
-    console.log(path.relative(process.cwd(), await take(browser, { berth, folder }, shot)));
-  }
+  const world = await marketWorld(after, { days: 35, stepMs: STEP_MS, minutes: 60 });
+  for (const look of LOOKS) await takeAll(world, world.market, look);
 } finally {
-  await browser.close();
-  await berth.stop();
+  for (const end of endings) await end();
 }

@@ -21,11 +21,20 @@ export type ConsoleWorld = {
   readonly browser: Browser;
 };
 
+type WorldOptions = TestAppOptions & {
+  /** Work with a clock that stands still, such as weeks that pass in jumps. */
+  readonly prepare?: (app: TestApp) => Promise<unknown>;
+};
+
 /** A server with the console whose clock begins now and goes on, and a browser. */
-export async function consoleWorld(t: Pick<TestContext, "after">, options: TestAppOptions = {}): Promise<ConsoleWorld> {
+export async function consoleWorld(
+  t: Pick<TestContext, "after">,
+  { prepare, ...options }: WorldOptions = {},
+): Promise<ConsoleWorld> {
   const console = await builtConsole();
   const clock = options.clock ?? new ManualClock(Date.now());
   const app = await testApp(t, { ...options, clock, console });
+  await prepare?.(app);
   // Changes are looked for at intervals of the server's clock, so the clock runs while the page is watched. It runs slowly,
   // since the hosts of tests report when they are told to, and would be taken for lost after a minute.
   const ticking = setInterval(() => clock.advance(TICK_MS / SLOWNESS), TICK_MS);
