@@ -35,6 +35,8 @@ export const Hello = Type.Object({
   measures_line: Type.Optional(Type.Boolean()),
   /** True when the agent knows the task `back_up`; an agent of an earlier version would break the connection over it. */
   makes_backups: Type.Optional(Type.Boolean()),
+  /** True when the agent knows the task `cloud_copy` and has the program for it. */
+  copies_to_clouds: Type.Optional(Type.Boolean()),
 });
 export type Hello = Static<typeof Hello>;
 

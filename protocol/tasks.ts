@@ -15,6 +15,37 @@ export type Place = Static<typeof Place>;
  */
 const TransferId = Type.String({ minLength: 1, maxLength: 64 });
 
+/** Options that a cloud copy may have; all others would let a renter choose what the copying program does on the host. */
+const CloudCopyFlag = Type.Union([
+  Type.Literal("--dry-run"),
+  Type.Literal("--size-only"),
+  Type.Literal("--ignore-existing"),
+  Type.Literal("--update"),
+  Type.Literal("--delete-excluded"),
+]);
+export const CLOUD_COPY_FLAGS: readonly Static<typeof CloudCopyFlag>[] = CloudCopyFlag.anyOf.map((flag) => flag.const);
+
+/** One line of visible characters: it becomes a line of the copying program's environment. */
+const CloudKey = Type.String({ pattern: "^[!-~]{1,256}$" });
+
+const CloudSettings = Type.Union([
+  Type.Object({
+    provider: Type.Literal("s3"),
+    access_key: CloudKey,
+    secret_access_key: CloudKey,
+    /** Absent for the storage of AWS. */
+    endpoint: Type.Optional(Type.String({ pattern: "^https://[!-~]{1,256}$" })),
+    region: Type.Optional(Type.String({ pattern: "^[a-z0-9-]{1,64}$" })),
+  }),
+  Type.Object({ provider: Type.Literal("b2"), key_id: CloudKey, application_key: CloudKey }),
+  Type.Object({
+    provider: Type.Literal("hf"),
+    access_key: CloudKey,
+    secret_access_key: CloudKey,
+    namespace: Type.String({ pattern: "^[A-Za-z0-9._-]{1,128}$" }),
+  }),
+]);
+
 /** Something asked of a host once, beside the desired set. Doing it twice is harmless: it may be sent again. */
 export const TaskAction = Type.Union([
   Type.Object({
@@ -64,6 +95,23 @@ export const TaskAction = Type.Union([
     type: Type.Literal("back_up"),
     transfer_id: TransferId,
     source: Place,
+  }),
+  /**
+   * Copies between a place of this host and a cloud storage, with the renter's own keys. Only agents whose hello says
+   * `copies_to_clouds` are asked.
+   */
+  Type.Object({
+    type: Type.Literal("cloud_copy"),
+    place: Place,
+    /** True from the place to the storage. */
+    is_upload: Type.Boolean(),
+    /** The connection as its owner names it, such as `s3.3`. */
+    connection: Type.String({ maxLength: 32 }),
+    /** Bucket and path, without a slash at the beginning. */
+    cloud_path: Type.String({ minLength: 1, maxLength: 1024 }),
+    flags: Type.Array(CloudCopyFlag, { maxItems: 5 }),
+    /** Null where the keys can no longer be read, and in the server's own rows, which keep them encrypted. */
+    settings: Type.Union([CloudSettings, Type.Null()]),
   }),
   /** Commits the container and pushes it to a registry of the renter. */
   Type.Object({

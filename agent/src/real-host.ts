@@ -55,7 +55,7 @@ export async function startReal(
   if (storage?.driver !== "overlay2") return WRONG_DRIVER;
   const toolbox = await prepareToolbox({ stateDir });
   if (!toolbox.ok) return toolbox.problem;
-  const { directory } = toolbox.toolbox;
+  const { directory, copiesToClouds } = toolbox.toolbox;
   const servers = options.servers.choose(Math.random);
   const retakeInventory = () => takeInventory({ ...options, hostKey, clock });
   const kernelBootId = readFirst("/proc/sys/kernel/random/boot_id") || randomUUID();
@@ -81,6 +81,7 @@ export async function startReal(
     ssh: createSshService({ dockerSocket, bindAddress, stateDir, clock, random: Math.random, log }),
     commonMounts: [{ source: directory, target: TOOLBOX_PATH, isReadOnly: true }],
     sandbox: createSandbox({ stateDir, toolboxDirectory: directory }),
+    copiesToClouds,
     inventory: await retakeInventory(),
     retakeInventory,
     certificateFor: async (instanceId) => (await certificates()).makeCertificate(instanceId),

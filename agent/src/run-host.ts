@@ -21,6 +21,7 @@ import { simulatedGpus, SimulatedMachine } from "./simulated/use.ts";
 import { SimulatedShells } from "./simulated/shell/server.ts";
 import type { SshService } from "./ssh/service.ts";
 import { AgentLines } from "./tasks/agent-lines.ts";
+import { CLOUD_GATE } from "./tasks/clouds/gate.ts";
 import { TaskRunner } from "./tasks/runner.ts";
 import type { Sandbox } from "./tasks/sandbox.ts";
 import { awaitVolume } from "./tasks/volume-wait.ts";
@@ -46,6 +47,8 @@ export type HostInput = {
   readonly commonMounts: readonly Mount[];
   /** The sandbox for work on files; undefined on simulated hosts, whose instances have none. */
   readonly sandbox: Sandbox | undefined;
+  /** True when the toolbox has the program for copies with cloud storage; simulated hosts pretend to have it. */
+  readonly copiesToClouds?: boolean;
   readonly inventory: Inventory;
   /** Looks at the machine again, when its GPUs have changed. */
   readonly retakeInventory?: () => Promise<Inventory>;
@@ -189,6 +192,8 @@ function makeTasks({ input, log, lines, host, session }: Assembly): TaskRunner {
       dialTransfer({ serverUrl: servers.urls.socketUrl, token: servers.bearer, transferId, side }),
     send: (message) => session().send(message),
     findInstance: (instanceId) => host().find(instanceId),
+    cloudGate: CLOUD_GATE,
+    addTraffic: (instanceId, traffic) => host().addTraffic(instanceId, traffic),
     volumeDirectory: (volumeId) => disks.volumeDirectory(volumeId),
     awaitPlace: async ({ kind, id }, signal) => {
       const isThere = () => disks.volumeDirectory(id) !== undefined;
@@ -260,6 +265,7 @@ async function describe({ input, inventory }: Assembly) {
     machine: { ...inventory.machine, followsLogs: true },
     gpus: [...inventory.gpus],
     makesBackups: true,
+    copiesToClouds: input.copiesToClouds ?? engine.kind === "simulated",
     ...(engine.kind === "docker" ? { measuresLine: true } : {}),
   };
 }

@@ -1213,6 +1213,12 @@ export type CloudCopyRequest = {
   readonly [key: string]: unknown;
 };
 
+export type CloudCopyResponse = {
+  readonly success: true;
+  readonly result_url: string;
+  readonly msg: string;
+};
+
 export type CloudDisconnectRequest = {
   readonly id: number;
   readonly [key: string]: unknown;
@@ -7205,9 +7211,9 @@ export type CloudCopyInput = {
   readonly body?: CloudCopyRequest;
 };
 
-export type CloudCopyAnswer = unknown;
+export type CloudCopyAnswer = CloudCopyResponse;
 
-/** Copy to or from a cloud storage: not built yet: `POST /api/v0/commands/rclone/` */
+/** Copy from or to a cloud storage: `POST /api/v0/commands/rclone/` */
 export function cloudCopy(client: Client, input: CloudCopyInput = {}, options?: CallOptions): Promise<CloudCopyAnswer> {
   return client.request({ method: "POST", path: "/api/v0/commands/rclone/", body: input.body ?? {} }, options);
 }
@@ -7216,9 +7222,9 @@ export type CloudCancelCopyInput = {
   readonly body: CloudCancelCopyRequest;
 };
 
-export type CloudCancelCopyAnswer = unknown;
+export type CloudCancelCopyAnswer = Done;
 
-/** Cancel a copy to or from a cloud storage: not built yet: `DELETE /api/v0/commands/rclone/` */
+/** Cancel the cloud copies of an instance or volume: `DELETE /api/v0/commands/rclone/` */
 export function cloudCancelCopy(client: Client, input: CloudCancelCopyInput, options?: CallOptions): Promise<CloudCancelCopyAnswer> {
   return client.request({ method: "DELETE", path: "/api/v0/commands/rclone/", body: input.body ?? {} }, options);
 }

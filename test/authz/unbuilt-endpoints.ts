@@ -5,8 +5,6 @@ import { plain } from "./row.ts";
 const refused = (needs: Needs, path: string, body: unknown): Row => ({ ...plain(needs, path, body), answers: 501 });
 
 export const unbuiltEndpoints = {
-  "POST /api/v0/commands/rclone/": refused("instance_write", "/api/v0/commands/rclone/", { src: "/a", dst: "/b" }),
-  "DELETE /api/v0/commands/rclone/": refused("instance_write", "/api/v0/commands/rclone/", { dst_id: 7 }),
   "PUT /api/v0/search/clusters/": plain("misc", "/api/v0/search/clusters/", {}),
   "GET /api/v0/clusters/": plain("user_read", "/api/v0/clusters/"),
   "POST /api/v0/cluster/": refused("user_write", "/api/v0/cluster/", { subnet: "10.1.0.0/24", manager_id: 12 }),

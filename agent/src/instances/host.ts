@@ -1,4 +1,4 @@
-import type { Container, EngineFailure } from "../engine/engine.ts";
+import type { Container, EngineFailure, Traffic } from "../engine/engine.ts";
 import { recallNotices } from "../eviction-notice/taken-notices.ts";
 import { NoticeKeeper } from "../eviction-notice/keeper.ts";
 import { ImageCache } from "../images/image-cache.ts";
@@ -222,6 +222,12 @@ export class Host {
   /** The instance's container, for connections to it. */
   containerOf(instanceId: number): Container | undefined {
     return newestFirst(this.#book.all.filter((own) => own.instanceId === instanceId))[0]?.container;
+  }
+
+  /** Counts traffic of a task that passed beside the instance's container, in the generation that it has now. */
+  addTraffic(instanceId: number, traffic: Traffic): void {
+    const [own] = newestFirst(this.#book.all.filter((one) => one.instanceId === instanceId));
+    if (own !== undefined) this.#book.meters.addTraffic(instanceId, own.generation, traffic);
   }
 
   /** The instance's container with its mounts, for work on its files. The disk of a stopped one is mounted first. */

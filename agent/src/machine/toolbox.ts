@@ -10,12 +10,17 @@ import { promisify } from "node:util";
  * running containers still use.
  */
 export type Toolbox = {
-  /** On the host; holds `busybox`, `bin/` with sftp-server and, where the host has it, rsync, and `lib/`. */
+  /** On the host; holds `busybox`, `bin/` with sftp-server and, where the host has them, rsync and rclone, and `lib/`. */
   readonly directory: string;
+  /** True when it has rclone and the certificates of authorities, for copies with cloud storage. */
+  readonly copiesToClouds: boolean;
 };
 
 /** The toolbox's folder in containers. */
 export const TOOLBOX_PATH = "/.berth";
+
+/** The certificates of authorities in the toolbox. */
+export const AUTHORITIES = "lib/ca-certificates.crt";
 
 /** Paths of a program on the host, of which the first that exists is taken, and the Debian package that brings it. */
 type Source = { readonly places: readonly string[]; readonly packageName: string };
@@ -24,6 +29,9 @@ export type ToolboxSources = {
   readonly busybox: Source;
   readonly sftpServer: Source;
   readonly rsync: Source;
+  readonly rclone: Source;
+  /** The certificates of the authorities that this host trusts, in one file. */
+  readonly certificates: Source;
 };
 
 export const DEBIAN_SOURCES: ToolboxSources = {
@@ -39,6 +47,11 @@ export const DEBIAN_SOURCES: ToolboxSources = {
     packageName: "openssh-sftp-server",
   },
   rsync: { places: ["/usr/bin/rsync", "/usr/local/bin/rsync"], packageName: "rsync" },
+  rclone: { places: ["/usr/bin/rclone", "/usr/local/bin/rclone"], packageName: "rclone" },
+  certificates: {
+    places: ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"],
+    packageName: "ca-certificates",
+  },
 };
 
 /** The one program that prints what another needs to run: which libraries, and the loader. */
@@ -84,16 +97,27 @@ export async function prepareToolbox(input: {
     const programs: Program[] = [await describe("sftp-server", sftpServer, listLibraries)];
     const rsync = await findProgram(sources.rsync);
     if (rsync !== undefined) programs.push(await describe("rsync", rsync, listLibraries));
-    const directory = await place(input.stateDir, await collect(busybox, programs));
-    return { ok: true, toolbox: { directory } };
+    const rclone = await findProgram(sources.rclone);
+    const certificates = await findFile(sources.certificates);
+    const files = new Map([["busybox", busybox]]);
+    if (rclone !== undefined && certificates !== undefined) {
+      programs.push(await describe("rclone", rclone, listLibraries));
+      files.set(AUTHORITIES, certificates);
+    }
+    const directory = await place(input.stateDir, await collect(files, programs));
+    return { ok: true, toolbox: { directory, copiesToClouds: files.has(AUTHORITIES) } };
   } catch (cause) {
     return { ok: false, problem: `the programs for containers cannot be put together: ${String(cause)}` };
   }
 }
 
-async function findProgram(source: Source): Promise<string | undefined> {
+function findProgram(source: Source): Promise<string | undefined> {
+  return findFile(source, constants.X_OK);
+}
+
+async function findFile(source: Source, mode = constants.R_OK): Promise<string | undefined> {
   for (const path of source.places) {
-    const isThere = await access(path, constants.X_OK).then(
+    const isThere = await access(path, mode).then(
       () => true,
       () => false,
     );
@@ -127,8 +151,9 @@ async function describe(name: string, path: string, listLibraries: ListLibraries
   return { name, path, libraries: parseLibraries(await listLibraries(path)) };
 }
 
-async function collect(busybox: string, programs: readonly Program[]): Promise<readonly Part[]> {
-  const files = new Map<string, string>([["busybox", busybox]]);
+/** `plain` are files of the host by their paths in the toolbox. */
+async function collect(plain: ReadonlyMap<string, string>, programs: readonly Program[]): Promise<readonly Part[]> {
+  const files = new Map(plain);
   const parts: Part[] = [];
   for (const { name, path, libraries } of programs) {
     files.set(`lib/${name}`, path);

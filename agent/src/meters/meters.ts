@@ -44,6 +44,22 @@ export class Meters {
     if (meter) this.#meters.set(key, meter);
   }
 
+  /** Counts traffic that passed beside the container, for a generation that has run. */
+  addTraffic(instanceId: number, generation: number, { receivedBytes, sentBytes }: Traffic): void {
+    const key = meterKey(instanceId, generation);
+    const meter = this.#meters.get(key);
+    if (meter === undefined) return;
+    const { carried } = meter;
+    this.#meters.set(key, {
+      ...meter,
+      carried: {
+        ...carried,
+        receivedBytes: carried.receivedBytes + receivedBytes,
+        sentBytes: carried.sentBytes + sentBytes,
+      },
+    });
+  }
+
   counters(instanceId: number, generation: number): Counters {
     return totalOf(this.#meters.get(meterKey(instanceId, generation)));
   }

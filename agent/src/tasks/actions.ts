@@ -6,8 +6,19 @@ import { LineTail } from "../base/line-tail.ts";
 import { collectOutput } from "../engine/program.ts";
 import { describeCopy } from "../images/pull-progress.ts";
 import type { Dialled } from "../streams/transfer-connection.ts";
+import { copyWithCloud } from "./clouds/cloud-copy.ts";
+import type { CloudGate, CloudTraffic } from "./clouds/proxy.ts";
+import type { CloudCopyAction } from "./clouds/settings.ts";
 import { copyFiles } from "./copy.ts";
-import { notPresent, siteOf, siteOfBackup, siteOfInstance, type FilesContext, type Site } from "./files.ts";
+import {
+  notPresent,
+  siteOf,
+  siteOfBackup,
+  siteOfCloudCopy,
+  siteOfInstance,
+  type FilesContext,
+  type Site,
+} from "./files.ts";
 import type { FileTurns } from "./file-turns.ts";
 import { inBytes, inKibibytes } from "./measure.ts";
 import { SANDBOX_PROBLEM } from "./sandbox.ts";
@@ -24,6 +35,9 @@ export type ActionContext = FilesContext &
     /** Opens a connection to the other host of a transfer. */
     dialTransfer(transferId: string, side: TransferSide): Promise<Dialled>;
     agentLines(instanceId: number): readonly string[];
+    readonly cloudGate: CloudGate;
+    /** Counts bytes that passed for an instance beside those of its container. */
+    addTraffic(instanceId: number, traffic: Readonly<CloudTraffic>): void;
   };
 
 export type ActionInput = {
@@ -59,6 +73,8 @@ export async function performAction(
       return transfer(context, action, input);
     case "back_up":
       return backUp(context, action, input);
+    case "cloud_copy":
+      return cloudCopy(context, action, input);
     case "snapshot": {
       await forgetInterrupted(context, action, input.taskId);
       const found = await context.findInstance(action.instanceId);
@@ -214,12 +230,48 @@ async function backUp(
   });
 }
 
+/** Copies between a place of this host and a cloud storage. */
+async function cloudCopy(context: ActionContext, action: CloudCopyAction, input: ActionInput): Promise<Result<string>> {
+  const { clock, cloudGate: gate } = context;
+  const { place, settings } = action;
+  const { signal } = input;
+  if (`${place.path}${action.cloudPath}`.includes("\0")) return fail("refused", "a path holds a zero character");
+  if (settings === null) return fail("refused", "the keys of the connection came without their values");
+  await context.awaitPlace(place, signal);
+  const find = async () => {
+    const site = await siteOfCloudCopy(context, place, action.isUpload);
+    return site.ok ? succeed(site.value === undefined ? [] : [site.value]) : site;
+  };
+  const counted = { receivedBytes: 0, sentBytes: 0 };
+  return withSites(context, input, find, async ([site]) => {
+    if (site === undefined) return succeed(NOTHING_SIMULATED);
+    input.show("connecting");
+    return copyWithCloud({
+      ...{ action: { ...action, settings }, site, gate, clock, signal },
+      onProgress: ({ bytes, totalBytes }) =>
+        input.show(`${inMegabytes(bytes)} of ${inMegabytes(totalBytes)} MB`, bytes),
+      onTraffic: ({ receivedBytes, sentBytes }) => {
+        if (place.kind === "volume") return;
+        context.addTraffic(place.id, {
+          receivedBytes: receivedBytes - counted.receivedBytes,
+          sentBytes: sentBytes - counted.sentBytes,
+        });
+        Object.assign(counted, { receivedBytes, sentBytes });
+      },
+    });
+  });
+}
+
+function inMegabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1);
+}
+
 function describeSent(bytes: number): string {
-  return `${(bytes / 1_000_000).toFixed(1)} MB of files`;
+  return `${inMegabytes(bytes)} MB of files`;
 }
 
 /** Looks at the instance again when the turn has come, since it may have been started meanwhile. */
-async function withSites<S extends readonly Site[], T>(
+async function withSites<S extends readonly Pick<Site, "stoppedInstanceId">[], T>(
   context: ActionContext,
   input: ActionInput,
   find: () => Promise<Result<S>>,
@@ -240,6 +292,6 @@ async function withSites<S extends readonly Site[], T>(
   });
 }
 
-function stoppedIn(sites: readonly Site[]): number[] {
+function stoppedIn(sites: readonly Pick<Site, "stoppedInstanceId">[]): number[] {
   return [...new Set(sites.flatMap((site) => site.stoppedInstanceId ?? []))];
 }

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { Place } from "../wire/messages.ts";
 import { fail, succeed, type Container, type Engine, type Program, type Result } from "../engine/engine.ts";
 import { TOOLBOX_PATH } from "../machine/toolbox.ts";
-import { FOLDER_PATH, type Sandbox } from "./sandbox.ts";
+import { FOLDER_PATH, type LoopbackProgram, type Sandbox, type SandboxRoot } from "./sandbox.ts";
 
 /** An instance on this host. `busy`: it is just being made, started, stopped or removed. */
 export type FoundInstance =
@@ -101,7 +101,41 @@ export async function siteOfBackup(context: FilesContext, place: Place): Promise
   });
 }
 
+/** Somewhere with files on this host, in which a program runs that is served on its loopback. */
+export type CloudSite = Pick<Site, "stoppedInstanceId" | "prefix"> & {
+  open(argv: readonly string[]): Promise<Result<LoopbackProgram>>;
+};
+
+/**
+ * The files of a cloud copy's end at this host, undefined on a simulated one. Nothing of it runs inside the container, also
+ * when that runs: its programs are not to see the keys.
+ */
+export async function siteOfCloudCopy(
+  context: FilesContext,
+  place: Place,
+  isUpload: boolean,
+): Promise<Result<CloudSite | undefined>> {
+  const { sandbox } = context;
+  if (!sandbox) return succeed(undefined);
+  const site = (root: SandboxRoot, stoppedInstanceId: number | undefined, prefix: string) =>
+    succeed({ stoppedInstanceId, prefix, open: (argv: readonly string[]) => sandbox.openWithLoopback(root, argv) });
+  if (place.kind === "volume") {
+    const directory = context.volumeDirectory(place.id);
+    if (directory === undefined) return fail("not_found", "the volume is not on this host");
+    return site({ kind: "folder", directory, isReadOnly: isUpload }, undefined, FOLDER_PATH);
+  }
+  const found = await context.findInstance(place.id);
+  if (found.kind !== "present") return notPresent(found.kind);
+  const { layerDirectory, phase } = found.container;
+  if (layerDirectory === null) {
+    return fail("refused", "this host does not keep what an instance writes apart from its image");
+  }
+  const mounts = found.mounts.map(({ source, target }) => ({ source, target: posix.normalize(`/${target}`) }));
+  // The container's mount is held from here on, so it has to be let go of before the container starts or goes.
+  return site({ kind: phase === "running" ? "merged" : "layer", layerDirectory, mounts }, place.id, "");
+}
+
 /** The path as a program there has to name it; a trailing slash stays, and nothing climbs above the place's root. */
-export function pathIn(site: Site, path: string): string {
+export function pathIn(site: Pick<Site, "prefix">, path: string): string {
   return `${site.prefix}${posix.normalize(`/${path}`)}`;
 }

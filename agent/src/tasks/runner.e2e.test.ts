@@ -12,6 +12,7 @@ import { systemClock } from "../base/clock.ts";
 import { createDockerEngine } from "../docker/engine.ts";
 import { silentLog } from "../base/log.ts";
 import { noRegistries } from "../images/registries.ts";
+import { NO_CLOUDS } from "./clouds/gate.ts";
 import { TaskRunner } from "./runner.ts";
 import { createSandbox } from "./sandbox.ts";
 
@@ -51,6 +52,8 @@ describe("tasks on real containers", () => {
       random: () => 0.5,
       volumeDirectory: (volumeId) => volumes.get(volumeId),
       agentLines: () => [],
+      cloudGate: NO_CLOUDS,
+      addTraffic: () => undefined,
       guardImage: () => undefined,
       refuseRegistry: noRegistries,
       send: (message) => sent.push(message) > 0,

@@ -9,6 +9,7 @@ import { createSimulatedEngine } from "../simulated/engine.ts";
 import { AgentLines } from "./agent-lines.ts";
 import type { FoundInstance } from "./files.ts";
 import { noRegistries } from "../images/registries.ts";
+import { NO_CLOUDS } from "./clouds/gate.ts";
 import { TaskRunner } from "./runner.ts";
 import type { Sandbox } from "./sandbox.ts";
 
@@ -49,6 +50,8 @@ describe("tasks", () => {
       random: () => 0.5,
       volumeDirectory: () => undefined,
       agentLines: (instanceId) => lines.of(instanceId),
+      cloudGate: NO_CLOUDS,
+      addTraffic: () => undefined,
       guardImage: (imageId) => guarded.push(imageId),
       refuseRegistry: noRegistries,
       send: (message) => {
@@ -140,7 +143,8 @@ describe("tasks", () => {
       return aProgram(0, "5000000000\t/data/1\t2\n", "");
     };
     engine = { ...engine, kind: "docker", open: async (_container, argv) => succeed(old(argv)) };
-    sandbox = { open: async () => fail("refused", "it runs") };
+    const refused = async () => fail("refused", "it runs");
+    sandbox = { open: refused, openWithLoopback: refused };
     const measure = (path: string, ...more: string[]) => {
       sent = [];
       const argv = ["du", "-s", "-b", ...more, path];

@@ -15,6 +15,12 @@ export type SandboxRoot =
     }
   /** An empty root with one folder of the host, at `FOLDER_PATH`. */
   | { readonly kind: "folder"; readonly directory: string; readonly isReadOnly: boolean }
+  /** The files of a container that runs, as its own mount of them shows them, and folders of the host as for `layer`. */
+  | {
+      readonly kind: "merged";
+      readonly layerDirectory: string;
+      readonly mounts: readonly { readonly source: string; readonly target: string }[];
+    }
   /** Files that a container has written, and nothing of its image: at `upper` in `FOLDER_PATH`, to be read only. */
   | { readonly kind: "upper"; readonly layerDirectory: string };
 
@@ -41,6 +47,13 @@ mount -t tmpfs -o nosuid,nodev,mode=0755,size=1m tmpfs "$base"
 mkdir "$base/root" "$base/old" "$base/tools"
 mount --bind "$tools" "$base/tools"
 mount -o remount,bind,ro,nosuid,nodev "$base/tools"
+if [ "$WITH_SYSTEM" = yes ]; then
+  # Two files that programs look for before they begin. A real /proc would let them set the host's kernel.
+  mkdir -p "$base/proc/sys/fs" "$base/dev"
+  echo 1048576 > "$base/proc/sys/fs/pipe-max-size"
+  : > "$base/dev/null"
+  mount --bind /dev/null "$base/dev/null"
+fi
 number=0
 while [ "$number" -lt "$mounts" ]; do
   mkdir "$base/mount-$number"
@@ -57,6 +70,9 @@ if [ "$kind" = layer ]; then
   read -r lower < "$id/lower" || [ -n "$lower" ]
   export LIBMOUNT_FORCE_MOUNT2=always
   mount -t overlay -o "nosuid,nodev,noexec,lowerdir=$lower,upperdir=$id/diff,workdir=$id/work" overlay "$base/root"
+elif [ "$kind" = merged ]; then
+  mount --bind "$place/merged" "$base/root"
+  mount -o "remount,bind,nosuid,nodev,noexec" "$base/root"
 else
   shown=${FOLDER_PATH}
   [ "$kind" = folder ] || shown=${FOLDER_PATH}/upper
@@ -81,11 +97,18 @@ while [ "$number" -gt 0 ]; do
   read -r target < "/target-$number" || [ -n "$target" ]
   ! is_plain "$target" || /tools/busybox mount -o bind "/mount-$number" "/root$target"
 done
-[ -e /root${TOOLBOX_PATH} ] || [ -L /root${TOOLBOX_PATH} ] || /tools/busybox mkdir /root${TOOLBOX_PATH}
-is_plain ${TOOLBOX_PATH} || { echo "${TOOLBOX_PATH} is not the folder that it should be" >&2; exit; }
-/tools/busybox mount -o bind /tools /root${TOOLBOX_PATH}
+show() {
+  [ -e "/root$2" ] || [ -L "/root$2" ] || /tools/busybox mkdir "/root$2"
+  is_plain "$2" || { echo "$2 is not the folder that it should be" >&2; exit; }
+  /tools/busybox mount -o rbind "$1" "/root$2"
+}
+show /tools ${TOOLBOX_PATH}
+if [ "$WITH_SYSTEM" = yes ]; then
+  show /proc /proc
+  show /dev /dev
+fi
 # A folder with millions of files shall not cost the host its memory.
-ulimit -v 1048576
+ulimit -v "$MEMORY_KIB"
 exec /tools/busybox chroot /root ${TOOLBOX_PATH}/busybox setpriv --nnp \\
   --ambient-caps="$DROPPED" --inh-caps="$DROPPED" ${TOOLBOX_PATH}/busybox "$@"
 `.trim();
@@ -99,34 +122,71 @@ const DROPPED = ["sys_admin", "sys_chroot", "mknod", "setfcap"] as const;
 export type Sandbox = {
   /** Runs busybox with the arguments, the applet first. */
   open(root: SandboxRoot, argv: readonly string[]): Promise<Result<Program>>;
+  /** Runs it with a loopback, and nothing else, as its network: whoever enters that by `networkPath` may serve it there. */
+  openWithLoopback(root: SandboxRoot, argv: readonly string[]): Promise<Result<LoopbackProgram>>;
 };
+
+export type LoopbackProgram = { readonly program: Program; readonly networkPath: string };
+
+const MEMORY_KIB = 1_048_576;
+/** A Go program reserves more addresses than it uses; its own limit of memory is set beside this one. */
+const LOOPBACK_MEMORY_KIB = 4_194_304;
 
 /** Needs root. `stateDir` gets one empty folder; everything is mounted where no other process sees it. */
 export function createSandbox(input: { readonly stateDir: string; readonly toolboxDirectory: string }): Sandbox {
   const base = join(input.stateDir, "sandbox");
+  const { toolboxDirectory } = input;
+  const start = async (words: readonly string[], { withSystem }: { readonly withSystem: boolean }) => {
+    try {
+      await mkdir(base, { recursive: true, mode: 0o700 });
+      const child = spawn("unshare", [...words], {
+        env: {
+          PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
+          DROPPED: DROPPED.map((one) => `-${one}`).join(","),
+          WITH_SYSTEM: withSystem ? "yes" : "no",
+          MEMORY_KIB: String(withSystem ? LOOPBACK_MEMORY_KIB : MEMORY_KIB),
+        },
+        stdio: ["pipe", "pipe", "pipe"],
+        // Leads a group of processes, so that all of it is killed at once.
+        detached: true,
+      });
+      return succeed(child);
+    } catch (cause) {
+      return fail("refused", `no sandbox can be made: ${String(cause)}`);
+    }
+  };
   return {
     open: async (root, argv) => {
-      try {
-        await mkdir(base, { recursive: true, mode: 0o700 });
-        const child = spawn("unshare", [...isolation(), ...command(base, input.toolboxDirectory, root), ...argv], {
-          env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", DROPPED: DROPPED.map((one) => `-${one}`).join(",") },
-          stdio: ["pipe", "pipe", "pipe"],
-          // Leads a group of processes, so that all of it is killed at once.
-          detached: true,
-        });
-        return succeed(programOf(child));
-      } catch (cause) {
-        return fail("refused", `no sandbox can be made: ${String(cause)}`);
-      }
+      const made = await start([...isolation([]), ...command(base, toolboxDirectory, root), ...argv], {
+        withSystem: false,
+      });
+      return made.ok ? succeed(programOf(made.value)) : made;
+    },
+    openWithLoopback: async (root, argv) => {
+      const up = ["sh", "-c", `"$0" ip link set lo up && exec "$@"`, join(toolboxDirectory, "busybox")];
+      const words = [...isolation(up), ...command(base, toolboxDirectory, root), ...argv];
+      const made = await start(words, { withSystem: true });
+      if (!made.ok) return made;
+      return succeed({ program: programOf(made.value), networkPath: `/proc/${made.value.pid ?? 0}/ns/net` });
     },
   };
 }
 
-function isolation(): string[] {
+/** `before` is a program that runs in the new namespaces with all rights, and starts the rest. */
+function isolation(before: readonly string[]): string[] {
   const namespaces = ["--mount", "--net", "--ipc", "--uts", "--pid", "--fork", "--kill-child"];
   const rights = `-all,${[...KEPT, ...DROPPED].map((one) => `+${one}`).join(",")}`;
   const held = [`--inh-caps=${rights}`, `--ambient-caps=${rights}`, `--bounding-set=${rights}`];
-  return [...namespaces, "--propagation", "private", "--", "setpriv", ...held, "--securebits=+noroot,+noroot_locked"];
+  return [
+    ...namespaces,
+    "--propagation",
+    "private",
+    "--",
+    ...before,
+    "setpriv",
+    ...held,
+    "--securebits=+noroot,+noroot_locked",
+  ];
 }
 
 function command(base: string, tools: string, root: SandboxRoot): string[] {

@@ -98,6 +98,7 @@ export class FakeHost {
       machine: { ...FACTS, cpu_cores: 16, disk_bytes: 1_000_000_000_000, ...this.#options.facts },
       gpus: [...this.gpus],
       makes_backups: true,
+      copies_to_clouds: true,
       ...overrides,
     };
   }

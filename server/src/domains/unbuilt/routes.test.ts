@@ -8,11 +8,7 @@ const READS = [
   ["GET", "/api/v0/overlay/", []],
 ] as const;
 
-const COPY = { src: "/a", dst: "/b", instance_id: "7", selected: "3", transfer: "Instance to Cloud", flags: [] };
-
 const WRITES = [
-  ["POST", "/api/v0/commands/rclone/", COPY, /no copies to and from cloud storage yet\. Run /],
-  ["DELETE", "/api/v0/commands/rclone/", { dst_id: 7 }, /no copies to and from cloud storage yet/],
   ["POST", "/api/v0/cluster/", { subnet: "10.1.0.0/24", manager_id: 1 }, /no clusters yet\. List each machine/],
   ["PUT", "/api/v0/cluster/", { cluster_id: 1, machine_ids: [1] }, /no clusters yet/],
   ["DELETE", "/api/v0/cluster/", { cluster_id: 1 }, /no clusters yet/],
@@ -22,7 +18,7 @@ const WRITES = [
   ["DELETE", "/api/v0/overlay/", { overlay_name: "n" }, /no overlay networks yet/],
 ] as const;
 
-test("reads of clouds, clusters and overlays are empty in the published shape", async (t) => {
+test("reads of clusters and overlays are empty in the published shape", async (t) => {
   const world = await testApp(t);
   const { secret } = await world.caller();
   for (const [method, url, expected] of READS) {
@@ -31,7 +27,7 @@ test("reads of clouds, clusters and overlays are empty in the published shape", 
   }
 });
 
-test("writes of clouds, clusters and overlays answer 501 with what to do instead, and are no failure of the server", async (t) => {
+test("writes of clusters and overlays answer 501 with what to do instead, and are no failure of the server", async (t) => {
   const world = await testApp(t);
   const { secret } = await world.caller();
   for (const [method, url, body, sentence] of WRITES) {
@@ -48,7 +44,6 @@ test("a write of what is not built names a wrong field before it is refused", as
   const { secret } = await world.caller();
   for (const [method, url, body, field] of [
     ["POST", "/api/v0/cluster/", { subnet: "10.1.0.0/24" }, "manager_id"],
-    ["DELETE", "/api/v0/commands/rclone/", {}, "dst_id"],
     ["PUT", "/api/v0/overlay/", { name: 5, instance_id: 1 }, "name"],
   ] as const) {
     const answer = await world.call({ method, url, secret, body });

@@ -1,8 +1,6 @@
 import { notBuilt } from "../../base/errors.ts";
 import type { HttpScope } from "../../http/server.ts";
 import {
-  CancelCloudCopyBody,
-  CloudCopyBody,
   ClusterOffersAnswer,
   ClusterSearchBody,
   ClustersAnswer,
@@ -24,38 +22,8 @@ const WRITE_ACCOUNT = "user_write";
  * refused with 501. They store nothing, so that an Idempotency-Key has nothing to keep.
  */
 export function unbuiltRoutes(scope: HttpScope): void {
-  cloudCopyRoutes(scope);
   clusterRoutes(scope);
   overlayRoutes(scope);
-}
-
-async function refuseCloudCopy(): Promise<never> {
-  throw notBuilt(
-    "There are no copies to and from cloud storage yet. Run a program such as rclone inside the instance, or copy between instances and volumes with PUT /api/v0/commands/copy_direct/.",
-  );
-}
-
-function cloudCopyRoutes({ app }: HttpScope): void {
-  app.post(
-    "/api/v0/commands/rclone/",
-    {
-      config: { access: { operation: "api.cloud.copy", permission: "instance_write" } },
-      schema: { tags: ["Instances"], summary: "Copy to or from a cloud storage: not built yet", body: CloudCopyBody },
-    },
-    refuseCloudCopy,
-  );
-  app.delete(
-    "/api/v0/commands/rclone/",
-    {
-      config: { access: { operation: "api.cloud.cancel_copy", permission: "instance_write" } },
-      schema: {
-        tags: ["Instances"],
-        summary: "Cancel a copy to or from a cloud storage: not built yet",
-        body: CancelCloudCopyBody,
-      },
-    },
-    refuseCloudCopy,
-  );
 }
 
 async function refuseCluster(): Promise<never> {

@@ -3,27 +3,6 @@ import { model } from "../../http/model.ts";
 
 const id = (description: string, example: number) => Type.Integer({ description, examples: [example] });
 const text = (description: string, example: string) => Type.String({ description, examples: [example] });
-const idOrText = (description: string, example: string) =>
-  Type.Union([Type.String(), Type.Integer()], { description, examples: [example] });
-
-export const CloudCopyBody = Type.Object(
-  {
-    instance_id: Type.Optional(idOrText("Id of the instance", "77")),
-    src: Type.Optional(text("Path of the files to copy", "/workspace/out")),
-    dst: Type.Optional(text("Path of the copies", "/backups/out")),
-    selected: Type.Optional(idOrText("Id of the connection", "3")),
-    transfer: Type.Optional(text("Direction: `Instance To Cloud` or `Cloud To Instance`", "Instance To Cloud")),
-    flags: Type.Optional(
-      Type.Array(Type.String(), { description: "Options of the copying program", examples: [["--dry-run"]] }),
-    ),
-  },
-  { additionalProperties: true },
-);
-
-export const CancelCloudCopyBody = Type.Object(
-  { dst_id: idOrText("Id of the instance that is copied to or from", "77") },
-  { additionalProperties: true },
-);
 
 export const ClusterSearchBody = Type.Object(
   {

@@ -1,12 +1,14 @@
 export { taskLoops } from "./loops.ts";
 export { resultRoutes } from "./routes.ts";
 export {
+  cancelCloudCopies,
   cancelCopies,
   listNotes,
   loadOpenTasks,
   recordTaskMessage,
   requestResult,
   startBackupTask,
+  startCloudCopyTask,
   startCopyTask,
   startLongTask,
   startRestoreTask,

@@ -5,7 +5,7 @@ import { asId, type InstanceBackupId, type InstanceId, type MachineId, type User
 import type { Encryption } from "../../../base/encryption.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import {
-  cancelCopiesTo,
+  cancelTasksWith,
   countOpenTasks,
   deleteOlderResults,
   findResult,
@@ -18,13 +18,11 @@ import {
   setResult,
   type OpenTask,
 } from "./store.ts";
-import { noteOf, type NewTask, type RegistryAuth } from "./rules/task.ts";
+import { noteOf, RESULT_MS, type NewTask, type TaskAuth } from "./rules/task.ts";
 
 /** Randomness and encryption, which making a task needs besides a transaction. */
 export type TaskMeans = { readonly random: (byteCount: number) => Buffer; readonly encryption: Encryption };
 
-/** Lifetime of a result from the request for it, with the time until the host answers. */
-const RESULT_MS = 600_000;
 /** Time that a host has to finish a long task; it is asked again each time it reconnects. */
 const LONG_TASK_MS = 86_400_000;
 /** Bound of a user's open tasks, against a script that asks a hanging host again and again. */
@@ -134,12 +132,24 @@ export async function startRestoreTask(tx: Tx, means: TaskMeans, order: RestoreO
   await startLongTask(tx, means, { machineId, userId, instanceId, action }, { transferId, backupId });
 }
 
+/** Starts a copy with a cloud storage: its owner sees the progress in the status message, and its end at an address too. */
+export async function startCloudCopyTask(tx: Tx, means: TaskMeans, task: NewTask): Promise<string> {
+  await deleteOlderResults(tx, task.userId, RESULTS_KEPT - 1);
+  const token = means.random(TOKEN_BYTES).toString("base64url");
+  await startLongTask(tx, means, task, { resultSha256: hashOf(token) });
+  return token;
+}
+
 /** Starts a task that takes a while and whose progress the owner sees in the status message. */
 export async function startLongTask(
   tx: Tx,
   { encryption }: TaskMeans,
   task: NewTask,
-  transfer: { readonly transferId?: string; readonly backupId?: InstanceBackupId } = {},
+  more: {
+    readonly transferId?: string;
+    readonly backupId?: InstanceBackupId;
+    readonly resultSha256?: Buffer;
+  } = {},
 ): Promise<StartedCopy> {
   await refuseTooMany(tx, task.userId);
   const id = randomUUID();
@@ -152,7 +162,7 @@ export async function startLongTask(
     encryptedAuth: auth === null ? undefined : encryption.encrypt(JSON.stringify(auth), contextOf(id)),
     resultSha256: undefined,
     expiresAt,
-    ...transfer,
+    ...more,
   });
   await notifyTasks(tx, task.machineId);
   return { taskId: id, expiresAt };
@@ -169,9 +179,10 @@ async function refuseTooMany(tx: Tx, userId: UserId): Promise<void> {
   throw conflict("too_many_tasks", message);
 }
 
-function withoutAuth(action: TaskAction): { readonly action: TaskAction; readonly auth: RegistryAuth } {
-  if (action.type !== "snapshot") return { action, auth: null };
-  return { action: { ...action, registry_auth: null }, auth: action.registry_auth };
+function withoutAuth(action: TaskAction): { readonly action: TaskAction; readonly auth: TaskAuth } {
+  if (action.type === "snapshot") return { action: { ...action, registry_auth: null }, auth: action.registry_auth };
+  if (action.type === "cloud_copy") return { action: { ...action, settings: null }, auth: action.settings };
+  return { action, auth: null };
 }
 
 function contextOf(taskId: string): string {
@@ -188,7 +199,21 @@ export async function cancelCopies(
   userId: UserId,
   place: { readonly kind: "instance" | "volume"; readonly id: number },
 ): Promise<number> {
-  const machineIds = await cancelCopiesTo(tx, userId, place);
+  // Only copies have a destination.
+  return cancelWith(tx, userId, { destination: placeOnly(place) });
+}
+
+/** Cancels a user's running copies between this place and cloud storage, in both directions; returns their number. */
+export async function cancelCloudCopies(tx: Tx, userId: UserId, place: Pick<Place, "kind" | "id">): Promise<number> {
+  return cancelWith(tx, userId, { type: "cloud_copy", place: placeOnly(place) });
+}
+
+function placeOnly({ kind, id }: Pick<Place, "kind" | "id">) {
+  return { kind, id };
+}
+
+async function cancelWith(tx: Tx, userId: UserId, members: Readonly<Record<string, unknown>>): Promise<number> {
+  const machineIds = await cancelTasksWith(tx, userId, members);
   for (const machineId of new Set(machineIds)) await notifyTasks(tx, machineId);
   return machineIds.length;
 }
@@ -216,10 +241,11 @@ export async function loadOpenTasks(
  * The task then runs out.
  */
 function toMessage({ id, action, encryptedAuth }: OpenTask, encryption: Encryption): Task | undefined {
-  if (encryptedAuth === null || action.type !== "snapshot") return { kind: "task", task_id: id, action };
+  if (encryptedAuth === null) return { kind: "task", task_id: id, action };
   const auth = encryption.decrypt(encryptedAuth, contextOf(id));
   if (auth === undefined) return undefined;
-  return { kind: "task", task_id: id, action: { ...action, registry_auth: JSON.parse(auth) as RegistryAuth } };
+  const member = action.type === "cloud_copy" ? "settings" : "registry_auth";
+  return { kind: "task", task_id: id, action: { ...action, [member]: JSON.parse(auth) } };
 }
 
 /** A task that is over, and its outcome. */

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Place, TaskAction, TransferSide } from "../../../../../protocol/index.ts";
+import type { TaskAction, TransferSide } from "../../../../../protocol/index.ts";
 import type { InstanceBackupId, InstanceId, MachineId, UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
-import { NOTE_MS, type LongTask, type NewTask } from "./rules/task.ts";
+import { NOTE_MS, RESULT_MS, type LongTask, type NewTask } from "./rules/task.ts";
 
 /** Channel on which every process learns that a machine has a task to do or to cancel. */
 export const TASKS_CHANNEL = "tasks_changed";
@@ -127,6 +127,7 @@ export async function setResult(
   { machineId, taskId }: TaskOf,
   { isSuccess, text }: { readonly isSuccess: boolean; readonly text: string },
 ): Promise<readonly string[]> {
+  const resultEndAt = new Date(tx.now.getTime() + RESULT_MS);
   const noteEndAt = new Date(tx.now.getTime() + NOTE_MS);
   const answered = tx.db
     .selectFrom("agent_tasks as answered")
@@ -141,7 +142,8 @@ export async function setResult(
       is_success: isSuccess,
       result: storable(text),
       sealed_auth: null,
-      expires_at: sql<Date>`case when result_sha256 is null
+      expires_at: sql<Date>`case when action ->> 'type' = 'cloud_copy'
+        then least(${eb.ref("expires_at")}, ${resultEndAt}::timestamptz) when result_sha256 is null
         then least(${eb.ref("expires_at")}, ${noteEndAt}::timestamptz) else ${eb.ref("expires_at")} end`,
     }))
     .where((eb) =>
@@ -236,16 +238,15 @@ export async function listProgress(
 }
 
 /**
- * Marks a user's unfinished copies to this place as cancelled, both halves of those between hosts; returns their
- * machines.
+ * Marks a user's unfinished tasks whose actions have these members as cancelled, both halves of copies between hosts;
+ * returns their machines.
  */
-export async function cancelCopiesTo(
+export async function cancelTasksWith(
   tx: Tx,
   userId: UserId,
-  { kind, id }: Pick<Place, "kind" | "id">,
+  members: Readonly<Record<string, unknown>>,
 ): Promise<readonly MachineId[]> {
-  // Only copies have a destination.
-  const sought = JSON.stringify({ destination: { kind, id } });
+  const sought = JSON.stringify(members);
   const rows = await tx.db
     .updateTable("agent_tasks")
     .set({ cancelled_at: tx.now })
@@ -269,7 +270,8 @@ export async function listLongTasks(
     select instance_id, action, backup_id, cancelled_at, completed_at, is_success,
       case when completed_at is null then progress else left(result, 1024) end as text
     from agent_tasks
-    where instance_id = any(${instanceIds}::integer[]) and result_sha256 is null and expires_at > ${now}::timestamptz
+    where instance_id = any(${instanceIds}::integer[])
+      and (result_sha256 is null or action ->> 'type' = 'cloud_copy') and expires_at > ${now}::timestamptz
     order by number desc
   `.execute(db);
   return Map.groupBy(rows.map(toLongTask), ({ instanceId }) => instanceId);

@@ -222,6 +222,19 @@ export const RENTAL_OPERATIONS: OperationWords = {
       "Asks the host for the bytes at a path of an instance; get `result_url` until it answers 200 with the number, a tab and the path. A volume is measured through an instance that has it, and the path is then that instance's. 404 `no_such_instance` or `no_such_volume`, 409 `host_offline`, 400 `invalid_args`.",
     request: { src_id: "C.77", src_path: "/workspace/out" },
   },
+  "api.cloud.copy": {
+    description:
+      "Has the host of an instance, running or stopped, copy between it and a cloud storage. A folder's contents go into the folder `dst`, and so does a single file; nothing at the destination is deleted. Progress is in `status_msg`; `result_url` answers when the copy has ended, for ten minutes. The host gets the keys of the connection for this copy. 400 `invalid_args` naming the field, 404 `no_such_connection`, `no_such_instance` or `no_such_volume`, 409 `too_many_tasks` or `unreadable_connection`.",
+    request: {
+      ...{ instance_id: "77", src: "/workspace/out", dst: "bucket/out", selected: "3", transfer: "Instance To Cloud" },
+      flags: ["--update"],
+    },
+  },
+  "api.cloud.cancel_copy": {
+    description:
+      "Cancels the copies between an instance or volume and cloud storage; what is copied already stays. 400 `invalid_args`, 404 `no_such_instance` or `no_such_volume`.",
+    request: { dst_id: 77 },
+  },
   "api.copy.cancel": {
     description:
       "Cancels all copies to an instance or volume that are not finished. 404 `no_such_instance` or `no_such_volume`.",

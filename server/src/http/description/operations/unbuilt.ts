@@ -1,15 +1,7 @@
 import type { OperationWords } from "../operation-words.ts";
 
-/** Published operations of cloud storage, clusters and overlay networks, which do not exist yet. */
+/** Published operations of clusters and overlay networks, which do not exist yet. */
 export const UNBUILT_OPERATIONS: OperationWords = {
-  "api.cloud.copy": {
-    description:
-      "Refuses every copy to or from cloud storage with 501 `not_built`. `PUT /api/v0/commands/copy_direct/` copies between instances and volumes.",
-    request: { instance_id: "77", src: "/workspace/out", dst: "/out", selected: "3", transfer: "Instance To Cloud" },
-  },
-  "api.cloud.cancel_copy": {
-    description: "Refuses every request with 501 `not_built`: there are no copies to cancel.",
-  },
   "api.cluster.search": {
     description: "Searches offers of clusters. The list is empty: there are no clusters yet.",
     request: { q: { num_gpus: { gte: 8 } } },

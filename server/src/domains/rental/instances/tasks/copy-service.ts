@@ -98,15 +98,16 @@ async function chooseMachines(tx: Tx, userId: UserId, source: PlaceId, destinati
   throw sourceMachineId === undefined ? onNoMachine(source, "src_id") : onNoMachine(destination, "dst_id");
 }
 
-function onNoMachine(place: PlaceId, field: "src_id" | "dst_id"): AppError {
+export function onNoMachine(place: PlaceId, field: "src_id" | "dst_id" | "instance_id"): AppError {
   return invalid(field, `${nameOf(place)} is on no machine: nothing can be copied from or to it now.`);
 }
 
-async function machinesOf(
+/** The machines on which the caller can have files copied from or to this place. */
+export async function machinesOf(
   tx: Tx,
   userId: UserId,
   place: PlaceId,
-  field: "src_id" | "dst_id",
+  field: "src_id" | "dst_id" | "instance_id",
 ): Promise<readonly MachineId[]> {
   if (place.kind === "volume") {
     const machineIds = await requireVolume(tx, userId, place);

@@ -1,11 +1,12 @@
 import type { FastifyRequest } from "fastify";
 import { invariant } from "../../../../base/invariant.ts";
-import { originOf } from "../../../../http/origin.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
 import type { TaskMeans } from "../../tasks/index.ts";
+import { cloudCopyRoutes } from "./cloud-copy-routes.ts";
 import { cancelCopy, startCopy, type CopyMeans } from "./copy-service.ts";
 import { openLocalCopy, requestCopySize, type LocalCopy } from "./local-copy-service.ts";
 import { recycleInstance, updateSettings } from "./renewal-service.ts";
+import { resultUrl } from "./result-url.ts";
 import { Done, IdParams } from "../schema.ts";
 import { showInstances, type InstanceRequest, type Viewpoint } from "../service.ts";
 import {
@@ -40,10 +41,7 @@ export function instanceTaskRoutes(
   registerRenewal(scope, { view, encryption: means.encryption });
   registerCopies(scope, { means, restore }, view);
   registerCopySize(scope, means);
-}
-
-function resultUrl(request: FastifyRequest, token: string): string {
-  return `${originOf(request)}/api/v0/results/${token}/`;
+  cloudCopyRoutes(scope, means);
 }
 
 function registerResults({ app, mutate }: HttpScope, means: TaskMeans): void {

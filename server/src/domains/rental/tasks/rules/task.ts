@@ -1,7 +1,10 @@
 import type { Place, TaskAction } from "../../../../../../protocol/index.ts";
 import type { InstanceId, MachineId, UserId } from "../../../../base/ids.ts";
 
-export type RegistryAuth = Extract<TaskAction, { readonly type: "snapshot" }>["registry_auth"];
+/** Credentials in an action, which its row keeps encrypted and apart. */
+export type TaskAuth =
+  | Extract<TaskAction, { readonly type: "snapshot" }>["registry_auth"]
+  | Extract<TaskAction, { readonly type: "cloud_copy" }>["settings"];
 
 /** A task that a host is asked to do once, and the user it is for. */
 export type NewTask = {
@@ -14,7 +17,7 @@ export type NewTask = {
 
 /** A task that takes a while, with the facts that its owner may see. */
 export type LongTask = {
-  readonly action: Extract<TaskAction, { readonly type: "copy" | "send" | "receive" | "snapshot" }>;
+  readonly action: Extract<TaskAction, { readonly type: "copy" | "send" | "receive" | "snapshot" | "cloud_copy" }>;
   /** True when the source is a backup of the instance or volume that the action names. */
   readonly isFromBackup: boolean;
   readonly cancelledAt: Date | undefined;
@@ -24,6 +27,8 @@ export type LongTask = {
   readonly text: string;
 };
 
+/** Lifetime of a result from the request for it, with the time until the host answers; of a cloud copy, from its end. */
+export const RESULT_MS = 600_000;
 /** The end of a task is shown for this time. */
 export const NOTE_MS = 60_000;
 const TEXT_LENGTH_MAX = 500;
@@ -62,9 +67,14 @@ function sentenceOf(task: LongTask): string {
 }
 
 function routeOf(
-  { source, destination }: { readonly source: Place; readonly destination: Place },
+  action: Exclude<LongTask["action"], { readonly type: "snapshot" }>,
   { isFromBackup }: Pick<LongTask, "isFromBackup">,
 ): string {
+  if (action.type === "cloud_copy") {
+    const [place, cloud] = [nameOf(action.place), action.connection];
+    return action.is_upload ? `from ${place} to ${cloud}` : `from ${cloud} to ${place}`;
+  }
+  const { source, destination } = action;
   return `from ${isFromBackup ? backupNameOf(source) : nameOf(source)} to ${nameOf(destination)}`;
 }
 

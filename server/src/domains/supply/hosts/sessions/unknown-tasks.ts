@@ -1,24 +1,30 @@
-import type { Hello } from "../../../../../../protocol/index.ts";
+import type { Hello, TaskAction } from "../../../../../../protocol/index.ts";
 import type { SessionPorts } from "./agent-session.ts";
 
-const TOO_OLD = "the agent of this machine is of a version that makes no backups: its host has to update it";
+/** Why an agent that says nothing of a kind of task is not asked for it; undefined for kinds that all agents know. */
+function unknownTo(hello: Hello, { type }: TaskAction): string | undefined {
+  if (type === "back_up" && hello.makes_backups !== true) {
+    return "the agent of this machine is of a version that makes no backups: its host has to update it";
+  }
+  if (type === "cloud_copy" && hello.copies_to_clouds !== true) {
+    return "this machine copies nothing from or to cloud storage: its host has to update the agent, and install rclone and ca-certificates";
+  }
+  return undefined;
+}
 
 /**
- * Answers tasks that an agent of an earlier version does not know in its place: a message that it cannot read would end
- * its connection, again and again.
+ * Answers tasks that an agent does not know in its place, as one of an earlier version: a message that it cannot read would
+ * end its connection, again and again.
  */
 export function answerUnknownTasks<Ports extends SessionPorts>(hello: Hello, ports: Ports): Ports {
-  if (hello.makes_backups === true) return ports;
   const loadTasks: SessionPorts["loadTasks"] = async (machineId) => {
     const { tasks, cancelledIds } = await ports.loadTasks(machineId);
-    const [unknown, known] = [
-      tasks.filter(({ action }) => action.type === "back_up"),
-      tasks.filter(({ action }) => action.type !== "back_up"),
-    ];
-    for (const { task_id } of unknown) {
-      await ports.recordTask(machineId, { kind: "task_result", task_id, is_success: false, text: TOO_OLD });
+    for (const { task_id, action } of tasks) {
+      const text = unknownTo(hello, action);
+      if (text === undefined) continue;
+      await ports.recordTask(machineId, { kind: "task_result", task_id, is_success: false, text });
     }
-    return { tasks: known, cancelledIds };
+    return { tasks: tasks.filter(({ action }) => unknownTo(hello, action) === undefined), cancelledIds };
   };
   return { ...ports, loadTasks };
 }

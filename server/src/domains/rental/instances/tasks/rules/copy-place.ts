@@ -11,7 +11,7 @@ const BACKUPS_ARE =
 export type PlaceId = Pick<Place, "kind" | "id">;
 
 /** Reads `src_id` or `dst_id`. The message names forms that clients know and this server does not support. */
-export function readPlaceId(value: unknown, field: "src_id" | "dst_id"): PlaceId {
+export function readPlaceId(value: unknown, field: "src_id" | "dst_id" | "instance_id"): PlaceId {
   if (typeof value === "number") return { kind: "instance", id: checkId(value, field) };
   const text = typeof value === "string" ? value.trim() : "";
   const match = /^(?:([CV])\.)?([1-9]\d{0,9})$/.exec(text);
@@ -37,14 +37,14 @@ function reasonFor(text: string): string {
   if (text === "local") return "your own computer ends a copy by ending its rsync.";
   if (text.startsWith("vast.")) return BACKUPS_ARE;
   if (/^([CV])\./.test(text)) return "an id is a number from 1 on.";
-  return "copying from or to clouds is not supported yet.";
+  return "POST /api/v0/commands/rclone/ copies from and to cloud storage.";
 }
 
 /**
  * Reads `src_path` or `dst_path`: absolute within an instance, from the root of a volume. A path without a leading
  * slash begins at the root too. A trailing slash stays: on a source it means its contents.
  */
-export function readPath(value: unknown, field: "src_path" | "dst_path"): string {
+export function readPath(value: unknown, field: "src_path" | "dst_path" | "src" | "dst"): string {
   const isPath = typeof value === "string" && value !== "" && value.length < PATH_LENGTH_MAX;
   if (!isPath) throw invalid(field, `Invalid ${field}.`);
   const parts = value.split("/").filter((part) => part !== "" && part !== ".");
