@@ -15,6 +15,7 @@ const REQUIREMENTS: readonly Requirement[] = [
   { packageName: "openssh-sftp-server", reason: "file transfer into containers", isPresent: hasSftpServer },
   { packageName: "rsync", reason: "the client and server of folder copies", isPresent: () => hasProgram("rsync") },
   { packageName: "systemd", reason: "the reader of units", isPresent: () => hasProgram("systemd-analyze") },
+  { packageName: "prometheus", reason: "the reader of metrics and alerts", isPresent: hasPrometheus },
   { packageName: "chromium", reason: "a browser", isPresent: () => hasProgram("chromium") },
 ];
 
@@ -73,4 +74,9 @@ function hasSftpServer(): boolean {
 /** The usual package is linked against the system's libraries, which an image made of one file does not have. */
 function hasStaticBusybox(): boolean {
   return isExecutable("/bin/busybox") && spawnSync("ldd", ["/bin/busybox"]).status !== 0;
+}
+
+/** The server, and the tool that comes with it. */
+function hasPrometheus(): boolean {
+  return hasProgram("prometheus") && hasProgram("promtool");
 }

@@ -4215,6 +4215,11 @@ export type RateLimited = {
   readonly [key: string]: unknown;
 };
 
+export type Readiness = {
+  readonly status: string;
+  readonly warnings?: readonly string[];
+};
+
 export type Receipt = {
   readonly event: string;
   readonly amount: number;
@@ -9996,7 +10001,7 @@ export function healthProcess(client: Client, options?: CallOptions): Promise<He
   return client.request({ method: "GET", path: "/healthz" }, options);
 }
 
-export type HealthReadyAnswer = Health;
+export type HealthReadyAnswer = Readiness;
 
 /** Whether database and loops work: `GET /readyz` */
 export function healthReady(client: Client, options?: CallOptions): Promise<HealthReadyAnswer> {

@@ -12,7 +12,7 @@ import { readConfig, type Config } from "./assembly/config.ts";
 import { connect, type Database, type DatabaseConfig } from "./db/connect.ts";
 import { startEmbeddedPostgres } from "./db/embedded/postgres.ts";
 import { listen } from "./db/listener.ts";
-import { migrate } from "./db/migrate.ts";
+import { migrate, readMigrations } from "./db/migrate.ts";
 import { withTransaction } from "./db/transaction.ts";
 import { countConnectedGpus } from "./domains/supply/hosts/for-assembly.ts";
 import { GATHER_MS } from "./domains/rental/instances/for-assembly.ts";
@@ -195,10 +195,15 @@ async function signInPath(database: Database, userId: UserId): Promise<string | 
   return pathOf("link", link.secret);
 }
 
-async function main(): Promise<void> {
+async function readSettings(): Promise<Config> {
   const config = readConfig(process.env);
   await checkBackupFolder(config.backups);
   for (const sentence of unknownSettings(process.env)) say(sentence);
+  return config;
+}
+
+async function main(): Promise<void> {
+  const config = await readSettings();
   const log = createLog(config.logLevel);
   const lock = await lockDataDir(config.dataDir).catch(async (error: unknown) => {
     throw new StartTrouble(await explainStart(error, config), { cause: error });
@@ -233,6 +238,7 @@ async function main(): Promise<void> {
       console: startConsole(config),
       gatherMs: GATHER_MS,
       freeBytes: () => freeBytesOf(config.dataDir),
+      newestMigration: (await readMigrations(MIGRATIONS)).at(-1)?.number,
     });
     await app.http.app.ready();
     const listener = await listen(connection, app.channels, { clock, log });

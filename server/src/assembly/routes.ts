@@ -76,7 +76,7 @@ import { registerDocs } from "../http/docs.ts";
 import { listBelongings } from "./belongings.ts";
 import { registerHealth } from "./health.ts";
 import { settingsInForce } from "./settings-table.ts";
-import { registerMetrics } from "./metrics.ts";
+import { registerMetrics } from "./metrics/register.ts";
 import { createSsoMeans } from "./sso-parts.ts";
 import { userFactsReader } from "./user-facts.ts";
 import type { createNotificationParts } from "./notification-parts.ts";
@@ -163,8 +163,9 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   scheduleRoutes(http, { encryption });
   cloudRoutes(http, { encryption });
   unbuiltRoutes(http);
-  registerHealth(http, { loops, freeBytes: parts.freeBytes ?? (async () => undefined) });
-  registerMetrics(http, { loops, gateway, offers, hub: parts.hub });
+  const freeBytes = parts.freeBytes ?? (async () => undefined);
+  registerHealth(http, { loops, freeBytes, newestMigration: parts.newestMigration });
+  registerMetrics(http, { loops, gateway, offers, hub: parts.hub, routers: parts.routers, freeBytes, log });
   registerDocs(http);
   registerConsole(http, parts.console);
 }

@@ -19,6 +19,11 @@ export type RouteAccess = {
   readonly alsoNeeds?: PermissionCategory;
   /** The category that a key must have when one is sent, for `optional`. Without it every valid key will do. */
   readonly keyPermission?: PermissionCategory;
+  /**
+   * For `admin`: an administrator's key whose permissions name this operation under `misc` may call it, too. Programs that
+   * read something of the whole market need no key that opens all of it.
+   */
+  readonly isNarrowable?: true;
   /** The key may also come as `api_key` in the body. */
   readonly isKeyInBody?: true;
   /** Set on a DELETE that gives credit to another account, so that a frozen account may not call it. */
@@ -70,7 +75,9 @@ export function refuseOperation(identity: Identity, access: RouteAccess): AppErr
       : forbidden(`This key belongs to one instance and may not call ${operation}.`);
   }
   if (permission === "admin") {
-    return isUnscopedAdmin(identity) ? undefined : forbidden("This operation is for administrators.");
+    return isUnscopedAdmin(identity) || isNarrowedTo(identity, access)
+      ? undefined
+      : forbidden("This operation is for administrators.");
   }
   if (permission === "any" || identity.permissions === undefined) return undefined;
   for (const needed of categoriesOf(permission, access)) {
@@ -118,6 +125,11 @@ export function refuseParameters(
 /** An administrator whose key is not narrowed to anything. */
 export function isUnscopedAdmin({ isAdmin, permissions, instanceId }: Identity): boolean {
   return isAdmin && permissions === undefined && instanceId === undefined;
+}
+
+/** An administrator whose key is narrowed to operations of which this one is named. */
+function isNarrowedTo({ isAdmin, permissions }: Identity, { isNarrowable, operation }: RouteAccess): boolean {
+  return isAdmin && isNarrowable === true && permissions?.api?.misc?.[operation] !== undefined;
 }
 
 /** The permission that a caller with a key needs for this route. */

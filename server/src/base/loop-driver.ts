@@ -26,6 +26,8 @@ export type LoopReport = {
   readonly last_error: string | null;
 };
 
+export type LoopAge = LoopReport & { readonly age_seconds: number };
+
 /** Runs loops by period and by `wake`, never one of them twice at once in this process. A failed run is not retried: the next is. */
 export class LoopDriver {
   readonly #runners = new Map<string, LoopRunner>();
@@ -66,6 +68,15 @@ export class LoopDriver {
   lateNames(): readonly string[] {
     const nowMs = this.#clock.monotonicMs();
     return [...this.#runners].filter(([, runner]) => !runner.isHealthy(nowMs)).map(([name]) => name);
+  }
+
+  /** Started loops with the seconds since their last run without failure. */
+  ages(): readonly LoopAge[] {
+    const nowMs = this.#clock.monotonicMs();
+    return [...this.#runners.values()].flatMap((runner) => {
+      const ageMs = runner.ageMs(nowMs);
+      return ageMs === undefined ? [] : [{ ...runner.report(), age_seconds: ageMs / 1000 }];
+    });
   }
 
   /** Resolves when no run is under way, those that followed included. */
@@ -131,6 +142,10 @@ class LoopRunner {
       last_status: this.#lastStatus,
       last_error: this.#lastError,
     };
+  }
+
+  ageMs(nowMs: number): number | undefined {
+    return this.#lastSuccessMs === undefined ? undefined : nowMs - this.#lastSuccessMs;
   }
 
   isHealthy(nowMs: number): boolean {

@@ -6,7 +6,11 @@ import { OverviewResponse } from "./schema.ts";
 import { readOverview, type OverviewPorts } from "./service.ts";
 
 /** Operations that rent, by which refusals are counted. */
-const RENTS: ReadonlySet<string> = new Set(["api.instance.create", "api.instance.launch", "api.instance.create_bulk"]);
+export const RENTS: ReadonlySet<string> = new Set([
+  "api.instance.create",
+  "api.instance.launch",
+  "api.instance.create_bulk",
+]);
 
 /** The route for the market at a glance. */
 export function overviewRoutes({ app, database, clock }: HttpScope, ports: Omit<OverviewPorts, "refusals">): void {

@@ -68,7 +68,7 @@ export async function readOverview(db: Reader, now: Date, ports: OverviewPorts):
   };
 }
 
-async function countModels(db: Reader, now: Date): Promise<readonly ModelCounts[]> {
+export async function countModels(db: Reader, now: Date): Promise<readonly ModelCounts[]> {
   const rented = new Map<number, number>();
   for (const { machineId, count } of await listRentedDevices(db)) {
     rented.set(machineId, (rented.get(machineId) ?? 0) + count);

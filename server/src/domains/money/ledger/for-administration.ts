@@ -1,2 +1,2 @@
 // Exports that only administration uses.
-export { listMoneyOf, NO_MONEY, readHouse, type UserMoney } from "./house-store.ts";
+export { listMoneyOf, NO_MONEY, readHouse, type House, type UserMoney } from "./house-store.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { UserId, WebhookId } from "../../../base/ids.ts";
 import { insertRows } from "../../../db/insert-rows.ts";
-import type { Tx } from "../../../db/transaction.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
 import type { PlannedDelivery, Unplanned } from "./rules/plan.ts";
 
 /** The oldest notifications whose deliveries are not planned yet, locked; concurrent callers get different ones. */
@@ -159,4 +159,16 @@ export async function storeResult(tx: Tx, result: DeliveryResult): Promise<boole
     .where("state", "=", "due")
     .executeTakeFirst();
   return updated.numUpdatedRows === 1n;
+}
+
+/** Deliveries whose moment has come, and the moment of the oldest. */
+export async function readDueDeliveries(
+  db: Reader,
+  now: Date,
+): Promise<{ readonly dueCount: number; readonly oldestAt: Date | undefined }> {
+  const { rows } = await sql<{ count: number; oldest: Date | null }>`
+    select count(*)::integer as count, min(due_at) as oldest from notice_deliveries
+    where due_at is not null and due_at <= ${now}::timestamptz
+  `.execute(db);
+  return { dueCount: rows[0]?.count ?? 0, oldestAt: rows[0]?.oldest ?? undefined };
 }

@@ -312,3 +312,13 @@ export async function deleteExpiredTasks(tx: Tx, limit: number): Promise<number>
   const result = await tx.db.deleteFrom("agent_tasks").where("id", "in", expired).executeTakeFirst();
   return Number(result.numDeletedRows);
 }
+
+/** The number of requests to hosts that have no answer yet, and the time of the oldest. */
+export async function readTaskQueue(
+  db: Reader,
+): Promise<{ readonly openCount: number; readonly oldestAt: Date | undefined }> {
+  const { rows } = await sql<{ count: number; oldest: Date | null }>`
+    select count(*)::integer as count, min(created_at) as oldest from agent_tasks where completed_at is null
+  `.execute(db);
+  return { openCount: rows[0]?.count ?? 0, oldestAt: rows[0]?.oldest ?? undefined };
+}

@@ -4,6 +4,7 @@ import type { Reader, Tx } from "../../../db/transaction.ts";
 import { measuredPerf } from "../autoscaling/rules/worker-perf.ts";
 import type { Parameters } from "../endpoints/rules/parameters.ts";
 import type { RoutedSecond } from "./load-counter.ts";
+import { NUMBERS_PER_BLOCK } from "./request-numbers.ts";
 import type { RoutableWorker } from "./routed-request.ts";
 
 /** The fields of an endpoint that routing reads. */
@@ -180,4 +181,9 @@ function toEndpoint(row: Awaited<ReturnType<ReturnType<typeof selectEndpoints>["
     targetUtil: row.target_util,
     maxQueueTimeS: row.max_queue_time_s ?? undefined,
   };
+}
+
+/** Takes the next block of request numbers of an endpoint, and returns its first. */
+export function takeBlock(tx: Tx, id: EndpointGroupId): Promise<number | undefined> {
+  return takeRequestNumbers(tx, id, NUMBERS_PER_BLOCK);
 }

@@ -4,8 +4,9 @@ import type { Log } from "../../../base/log.ts";
 import { MicroBatcher } from "../../../base/micro-batcher.ts";
 import type { Database } from "../../../db/connect.ts";
 import type { ChannelHandler } from "../../../db/listener.ts";
-import { inSnapshot, withTransaction, type Tx } from "../../../db/transaction.ts";
+import { inSnapshot, withTransaction } from "../../../db/transaction.ts";
 import type { LoopStatus } from "../../../base/loop-driver.ts";
+import type { QueueView } from "../autoscaling/rules/types.ts";
 import { findEndpointIdByName, notifyFinished } from "../endpoints/store.ts";
 import type { EndpointRouter, RouteRequest } from "./endpoint-router.ts";
 import { finishedPayloads, readFinished, type Finished } from "./finished-elsewhere.ts";
@@ -14,7 +15,7 @@ import {
   findRoutedEndpointByKey,
   listRoutedFleets,
   readNextRequestIdx,
-  takeRequestNumbers,
+  takeBlock,
   type RoutedFleet,
 } from "./route-store.ts";
 import { NUMBERS_PER_BLOCK } from "./request-numbers.ts";
@@ -60,7 +61,6 @@ export class Routers {
   readonly #listeners: ((id: EndpointGroupId) => void)[] = [];
   readonly #working = new Set<Promise<unknown>>();
   #writing: Promise<LoopStatus> | undefined;
-
   readonly #telling: MicroBatcher<Finished, undefined>;
   /** Endpoints that become due while others are being read are read together. */
   readonly #reads: MicroBatcher<EndpointGroupId, RoutedFleet | undefined>;
@@ -115,6 +115,11 @@ export class Routers {
   /** The router of an endpoint; undefined when this server was never asked for it and gave nothing away. */
   of(id: EndpointGroupId): EndpointRouter | undefined {
     return this.#groups.get(id)?.router;
+  }
+
+  /** The queues of this process, one for each endpoint that it was asked for. */
+  queues(): readonly QueueView[] {
+    return [...this.#groups.values()].map(({ router }) => router.queue());
   }
 
   /** The endpoint with this name and key, if this process has it: found without the database. */
@@ -385,14 +390,10 @@ export class Routers {
   }
 
   async #track(work: Promise<unknown>): Promise<void> {
-    const tracked = work.then(
-      () => undefined,
-      () => undefined,
-    );
+    const done = () => undefined;
+    const tracked = work.then(done, done);
     this.#working.add(tracked);
     await tracked;
     this.#working.delete(tracked);
   }
 }
-
-const takeBlock = (tx: Tx, id: EndpointGroupId) => takeRequestNumbers(tx, id, NUMBERS_PER_BLOCK);

@@ -3,6 +3,7 @@ export { addressChallenger } from "./addresses/address-proof-service.ts";
 export { admitAll, recordClone } from "./sessions/admission.ts";
 export { AgentGateway, type AgentPorts, type LastWord } from "./sessions/agent-gateway.ts";
 export { countConnectedGpus, countGpuFailures, countGpus } from "./machines/device-store.ts";
+export { readAgentSilence, type AgentSilence } from "./machines/found-store.ts";
 export { listHostsAmong } from "./machines/supply-store.ts";
 export { listOwnSimulated } from "./machines/hardware-store.ts";
 export { inventHistory } from "./presence/invented-history.ts";

@@ -42,6 +42,11 @@ export const PEOPLE_FIELDS: FieldWords = {
   "RateLimited.detail": ["The limit that was passed", "API requests too frequent endpoint threshold=0.05"],
   "RateLimited.msg": ["The refusal in a sentence, for people", "API requests too frequent endpoint threshold=0.05"],
   "Health.status": ["`ok`, or the trouble in a sentence", "ok"],
+  "Readiness.status": ["`ok`, or each trouble in a sentence", "ok"],
+  "Readiness.warnings": [
+    "Troubles that need a look, although this server serves as well as any other",
+    ["the standby b of the database is 75 s behind"],
+  ],
   "RefusedOffer.success": ["Always false", false],
   "WebhookTestResponse.webhook_id": ["Id of the webhook", 3],
   "WebhookTestResponse.event_id": ["Id of the test event, as its receiver sees it", "evt_test_0f3a"],

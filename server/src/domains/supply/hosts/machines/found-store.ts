@@ -166,3 +166,18 @@ export async function countMachineStates(db: Reader): Promise<MachineStates> {
   `.execute(db);
   return rows[0] ?? { total: 0, connected: 0, listed: 0 };
 }
+
+/** Seconds since the last word of the connected agents: of the most silent one, and of the one in twenty. */
+export type AgentSilence = { readonly longest: number; readonly ninetyFifth: number };
+
+export async function readAgentSilence(db: Reader, now: Date): Promise<AgentSilence> {
+  const { rows } = await sql<{ longest: number | null; ninety_fifth: number | null }>`
+    select max(silence)::float8 as longest,
+      percentile_cont(0.95) within group (order by silence)::float8 as ninety_fifth
+    from (
+      select greatest(extract(epoch from ${now}::timestamptz - last_seen_at), 0)::float8 as silence
+      from machines where is_connected
+    ) connected
+  `.execute(db);
+  return { longest: rows[0]?.longest ?? 0, ninetyFifth: rows[0]?.ninety_fifth ?? 0 };
+}

@@ -1,0 +1,2 @@
+// Exports that only assembly uses.
+export { readDueDeliveries } from "./delivery/store.ts";

@@ -1,0 +1,2 @@
+// Exports that only assembly uses.
+export { readTaskQueue } from "./store.ts";
