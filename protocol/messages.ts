@@ -75,12 +75,20 @@ export const Welcome = Type.Object({
 });
 export type Welcome = Static<typeof Welcome>;
 
+/** Ids from one after `after` up to `until`. */
+const IdRange = Type.Object({ after: Type.Integer({ minimum: 0 }), until: Type.Integer({ minimum: 1 }) });
+
 /** The full desired set. A labelled container that it does not name is an orphan and is removed. */
 export const Desired = Type.Object({
   kind: Type.Literal("desired"),
   version: Type.Integer({ minimum: 1 }),
   instances: Type.Array(DesiredInstance, { maxItems: 4096 }),
   volumes: Type.Array(DesiredVolume, { maxItems: 4096 }),
+  /**
+   * Instances that a restored database does not know any more. Orphans among them are stopped and kept. Agents of earlier
+   * versions ignore it, and remove them.
+   */
+  kept_instances: Type.Optional(Type.Array(IdRange, { maxItems: 64 })),
 });
 export type Desired = Static<typeof Desired>;
 

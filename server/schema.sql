@@ -1115,6 +1115,16 @@ create table credit_notice_mark (
   constraint credit_notice_mark_one CHECK (is_only)
 );
 
+create table database_restores (
+  id integer generated always as identity,
+  restored_at timestamp with time zone not null,
+  backup_at timestamp with time zone,
+  instance_id_after integer not null,
+  instance_id_until integer not null,
+  constraint database_restores_pkey PRIMARY KEY (id),
+  constraint database_restores_check CHECK ((instance_id_until > instance_id_after))
+);
+
 create table default_jobs (
   machine_id integer not null,
   image text not null,

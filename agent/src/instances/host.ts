@@ -15,7 +15,7 @@ import { attachDisk, type JobContext } from "./jobs.ts";
 import type { Notes } from "./notes.ts";
 import { observe } from "./observe.ts";
 import { graceOf, perform, type PerformContext } from "./perform.ts";
-import { newestFirst, plan } from "./plan.ts";
+import { newestFirst, plan, type IdRange } from "./plan.ts";
 import { recipeOf } from "./recipe.ts";
 import { VolumeKeeper } from "./volume-keeper.ts";
 
@@ -37,6 +37,7 @@ export class Host {
   /** Instances with a disk here; undefined until the host has looked. */
   #disks: Set<number> | undefined;
   #orders: ReadonlyMap<number, DesiredInstance> | undefined;
+  #keptIds: readonly IdRange[] = [];
   #appliedVersion = 0;
   #isLeaseLive = true;
   #isClosed = false;
@@ -135,6 +136,7 @@ export class Host {
   /** Replaces the whole desired set, and calls off jobs for orders that were replaced. */
   setDesired(desired: Desired): void {
     this.#orders = new Map(desired.instances.map((order) => [order.instanceId, order]));
+    this.#keptIds = desired.keptInstances ?? [];
     this.#appliedVersion = desired.version;
     this.#jobs.follow(this.#orders);
     this.#book.keepApplied(this.#orders);
@@ -281,6 +283,7 @@ export class Host {
       appliedGenerations: this.#book.appliedGenerations,
       halted: new Set(this.#book.halted.keys()),
       isLeaseLive: this.#isLeaseLive,
+      keptIds: this.#keptIds,
     });
     for (const action of actions) this.#jobs.offer(action);
   }

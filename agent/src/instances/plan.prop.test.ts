@@ -85,11 +85,16 @@ const situation = fc.record({ orders, containers, halts, disks }).map((fields) =
   return { orders: fields.orders, world };
 });
 
-function inputOf(world: World, desired: readonly DesiredInstance[], isLeaseLive = true): PlanInput {
+function inputOf(
+  world: World,
+  desired: readonly DesiredInstance[],
+  { isLeaseLive = true, keptIds = [] }: Partial<PlanInput> = {},
+): PlanInput {
   const own = [...world.containers.values()].map(readIdentity).filter((one) => one !== undefined);
   const recipeOf = (one: DesiredInstance) => String(one.gpuUuids.length);
   const { disks, halted } = world;
-  return { orders: desired, containers: own, disks, recipeOf, appliedGenerations: new Map(), halted, isLeaseLive };
+  const appliedGenerations = new Map<number, number>();
+  return { orders: desired, containers: own, disks, recipeOf, appliedGenerations, halted, isLeaseLive, keptIds };
 }
 
 /** The effect of one action, in the smallest possible model of the engine and the jobs. */
@@ -138,10 +143,10 @@ function apply(world: World, action: Action): void {
   }
 }
 
-function converge(world: World, desired: readonly DesiredInstance[], isLeaseLive = true): Action[] {
+function converge(world: World, desired: readonly DesiredInstance[], changes: Partial<PlanInput> = {}): Action[] {
   const done: Action[] = [];
   for (let round = 0; round < 10; round += 1) {
-    const actions = plan(inputOf(world, desired, isLeaseLive));
+    const actions = plan(inputOf(world, desired, changes));
     if (actions.length === 0) return done;
     for (const action of actions) apply(world, action);
     done.push(...actions);
@@ -156,6 +161,25 @@ function ownOf(world: World, instanceId: number): OwnContainer[] {
 }
 
 describe("the plan, over any situation", () => {
+  it("stops and keeps instances that a restored database does not know, and nothing else", () => {
+    fc.assert(
+      fc.property(situation, fc.integer({ min: 0, max: 4 }), ({ orders: desired, world }, after) => {
+        const isKept = (id: number) => id > after && id <= 4 && desired.every((one) => one.instanceId !== id);
+        const kept = [...world.containers.values()].filter((one) => isKept(Number(one.labels[LABEL_INSTANCE])));
+        const keptDisks = [...world.disks].filter(isKept);
+        converge(world, desired, { keptIds: [{ after, until: 4 }] });
+        for (const { id } of kept) assert.notEqual(world.containers.get(id)?.phase ?? "gone", "gone");
+        for (const { id } of kept) assert.notEqual(world.containers.get(id)?.phase, "running");
+        for (const id of keptDisks) assert.ok(world.disks.has(id));
+        const orphans = [...world.containers.values()].map((one) => Number(one.labels[LABEL_INSTANCE]));
+        assert.deepEqual(
+          orphans.filter((id) => !isKept(id) && desired.every((one) => one.instanceId !== id)),
+          [],
+        );
+      }),
+    );
+  });
+
   it("converges, and over a converged state does nothing", () => {
     fc.assert(
       fc.property(situation, ({ orders: desired, world }) => {
@@ -273,7 +297,7 @@ describe("the plan, over any situation", () => {
   it("with a dead lease nothing runs, nothing is started and nothing is made", () => {
     fc.assert(
       fc.property(situation, ({ orders: desired, world }) => {
-        const done = converge(world, desired, false);
+        const done = converge(world, desired, { isLeaseLive: false });
         assert.ok(!done.some((action) => action.kind === "start" || action.kind === "create"));
         assert.ok([...world.containers.values()].every((one) => one.phase !== "running"));
       }),

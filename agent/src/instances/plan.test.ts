@@ -47,6 +47,7 @@ function kinds(
     appliedGenerations: new Map(),
     halted: new Set<string>(),
     isLeaseLive: true,
+    keptIds: [],
     ...changes,
   };
   return plan(input).map((action) => action.kind);
@@ -72,6 +73,7 @@ describe("plan", () => {
         appliedGenerations: new Map(),
         halted: new Set(),
         isLeaseLive: true,
+        keptIds: [],
       }).map((action) => (action.kind === "remove" ? action.keepsDisk : action.kind));
     assert.deepEqual(keeps(order(1, { generation: 2 }), "other"), [true]);
     assert.deepEqual(keeps(order(1, { generation: 2 }), ""), ["start"]);

@@ -31,14 +31,18 @@ export type PlanInput = {
   /** Ids of containers whose last end was the agent's own doing; the others ended by themselves. */
   readonly halted: ReadonlySet<string>;
   readonly isLeaseLive: boolean;
+  /** Ids, from one after `after` up to `until`, whose containers and disks stay although no order names them. */
+  readonly keptIds: readonly IdRange[];
 };
+
+export type IdRange = { readonly after: number; readonly until: number };
 
 /**
  * The actions that bring the containers to the desired set, at most one for each container. Applied again and again
  * they converge: for a converged state there are none (`plan.prop.test.ts`).
  */
 export function plan(input: PlanInput): Action[] {
-  if (input.orders === undefined) return input.isLeaseLive ? [] : stopRunning(input.containers);
+  if (input.orders === undefined) return input.isLeaseLive ? [] : stopRunning(input.containers, "lease");
   const byInstance = Map.groupBy(input.containers, (own) => own.instanceId);
   const actions: Action[] = [];
   const listed = new Set<number>();
@@ -52,10 +56,15 @@ export function plan(input: PlanInput): Action[] {
   }
   for (const [instanceId, orphans] of byInstance) {
     if (listed.has(instanceId)) continue;
+    if (isKept(instanceId, input)) {
+      actions.push(...stopRunning(orphans, "order"));
+      continue;
+    }
     for (const own of orphans) actions.push({ kind: "remove", own, keepsDisk: false });
   }
   for (const instanceId of input.disks) {
-    if (!listed.has(instanceId) && !byInstance.has(instanceId)) actions.push({ kind: "erase", instanceId });
+    if (listed.has(instanceId) || byInstance.has(instanceId) || isKept(instanceId, input)) continue;
+    actions.push({ kind: "erase", instanceId });
   }
   return actions;
 }
@@ -73,9 +82,13 @@ export function newestFirst(containers: readonly OwnContainer[]): OwnContainer[]
   );
 }
 
-function stopRunning(containers: readonly OwnContainer[]): Action[] {
+function isKept(instanceId: number, { keptIds }: PlanInput): boolean {
+  return keptIds.some(({ after, until }) => instanceId > after && instanceId <= until);
+}
+
+function stopRunning(containers: readonly OwnContainer[], reason: StopReason): Action[] {
   const running = containers.filter((own) => own.container.phase === "running");
-  return running.map((own) => ({ kind: "stop", own, reason: "lease" }));
+  return running.map((own) => ({ kind: "stop", own, reason }));
 }
 
 function planMissing(order: DesiredInstance, input: PlanInput): Action | undefined {

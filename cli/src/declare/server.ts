@@ -26,4 +26,25 @@ export function declareServerCommands(program: Command): void {
         .argParser(parseGpus),
     )
     .action(async (options) => (await import("../commands/server/up.ts")).up(options));
+  program
+    .command("backup")
+    .summary("back up the embedded database, while it is served or not")
+    .description(
+      "Backs up the embedded database into one file, while the server runs or not, and proves that it can be restored: a copy is started and audited.",
+    )
+    .argument("[file]", "file to make; berth-backup-TIME.tar.gz in this folder without one")
+    .addOption(dataDirOption())
+    .option("--unverified", "leave out the restore and the audit of a copy")
+    .action(async (file, options) => (await import("../commands/server/backup.ts")).backup(file, options));
+  program
+    .command("restore")
+    .summary("put the database of a backup into a data directory")
+    .description(
+      "Puts the database of a backup into a data directory and audits it. No server may run there. With DATABASE_URL and --external it says that PostgreSQL's own tools have restored that database.",
+    )
+    .argument("[file]", "file that `berth backup` made")
+    .addOption(dataDirOption())
+    .option("--replace", "keep aside a database that the data directory has already")
+    .option("--external", "the external database of DATABASE_URL was restored: prepare it to be served again")
+    .action(async (file, options) => (await import("../commands/server/backup.ts")).restore(file, options));
 }

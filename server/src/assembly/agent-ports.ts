@@ -38,7 +38,7 @@ import {
   type ReportRecorder,
 } from "../domains/rental/instances/for-assembly.ts";
 import { refreshOffers } from "../domains/supply/market/index.ts";
-import { findServerAddress, proveServer, readServerProof } from "../domains/servers/index.ts";
+import { findServerAddress, listKeptInstances, proveServer, readServerProof } from "../domains/servers/index.ts";
 import { findTransferHost, loadOpenTasks, recordTaskMessage } from "../domains/rental/tasks/index.ts";
 import { concludeBackups, type BackupEnds } from "../domains/rental/backups/index.ts";
 import { concludeClones } from "../domains/supply/volumes/for-assembly.ts";
@@ -148,8 +148,12 @@ export function agentPorts(deps: Deps): AgentPorts {
 
 /** The desired sets of these machines, in their order; empty for a machine without any. */
 async function loadDesiredOf({ database, clock, instanceKeySecret, encryption }: Deps, ids: readonly MachineId[]) {
-  const sets = await inSnapshot(database, (db) => loadDesiredSets(db, ids, instanceKeySecret, encryption, clock.now()));
-  return ids.map((id) => sets.get(id) ?? { instances: [], volumes: [] });
+  const now = clock.now();
+  const { sets, keptInstances } = await inSnapshot(database, async (db) => ({
+    sets: await loadDesiredSets(db, ids, instanceKeySecret, encryption, now),
+    keptInstances: await listKeptInstances(db, now),
+  }));
+  return ids.map((id) => ({ ...(sets.get(id) ?? { instances: [], volumes: [] }), keptInstances }));
 }
 
 function agentPasses(deps: Deps): AgentPasses {

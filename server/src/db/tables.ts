@@ -353,6 +353,14 @@ export type CreditNoticeMarkTable = {
   transfer_id: bigint;
 };
 
+export type DatabaseRestoresTable = {
+  id: GeneratedAlways<number>;
+  restored_at: Date;
+  backup_at: Date | null;
+  instance_id_after: number;
+  instance_id_until: number;
+};
+
 export type DefaultJobsTable = {
   machine_id: MachineId;
   image: string;
@@ -1920,6 +1928,7 @@ export type Tables = {
   cloud_connections: CloudConnectionsTable;
   credit_drops: CreditDropsTable;
   credit_notice_mark: CreditNoticeMarkTable;
+  database_restores: DatabaseRestoresTable;
   default_jobs: DefaultJobsTable;
   deployment_file_pieces: DeploymentFilePiecesTable;
   deployment_files: DeploymentFilesTable;

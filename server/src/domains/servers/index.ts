@@ -11,3 +11,5 @@ export {
 export { proveServer, readServerProof } from "./server-proof.ts";
 export { findServerAddress, readInstallation, type ServerDescription } from "./store.ts";
 export { SAY_ALIVE_LOOP, ThisServer, type ServerPorts } from "./this-server.ts";
+export { noteRestore } from "./restore-service.ts";
+export { listKeptInstances } from "./restore-store.ts";

@@ -22,7 +22,7 @@ export { logRoutes } from "./logs/log-routes.ts";
 export { terminalRoutes } from "./shell/terminal-routes.ts";
 export { instanceTaskRoutes } from "./tasks/task-routes.ts";
 export { workerTokenOf } from "./settings/rules/platform-env.ts";
-export { DESIRED_CHANNEL } from "./store.ts";
+export { DESIRED_CHANNEL, findLastInstanceId } from "./store.ts";
 export { countInstancesOf } from "./belongings-store.ts";
 export { rentals } from "./rented-store.ts";
 export { encryptEarlierInstances } from "./settings/encryption-store.ts";

@@ -202,6 +202,15 @@ export async function lockInstances(
   return rows.map(toInstance);
 }
 
+/** The greatest id of all rows; 0 without any. */
+export async function findLastInstanceId(db: Reader): Promise<number> {
+  const { last } = await db
+    .selectFrom("instances")
+    .select(({ fn }) => fn.max("id").as("last"))
+    .executeTakeFirstOrThrow();
+  return last ?? 0;
+}
+
 /** Instances on these machines that are not over, in id order. */
 export async function listInstancesOn(db: Reader, machineIds: readonly MachineId[]): Promise<readonly Instance[]> {
   const rows = await db

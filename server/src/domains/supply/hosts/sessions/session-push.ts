@@ -4,6 +4,8 @@ import { SessionOrders, type OpenTasks } from "./session-orders.ts";
 export type DesiredSet = {
   readonly instances: readonly DesiredInstance[];
   readonly volumes: readonly DesiredVolume[];
+  /** Ids of instances that are lost with a restored database, and that hosts keep; empty without a restore. */
+  readonly keptInstances?: readonly { readonly after: number; readonly until: number }[];
 };
 
 export type PushPorts = {
@@ -54,9 +56,10 @@ export class SessionPush {
           continue;
         }
         this.#isDesiredDue = false;
-        const { instances, volumes } = await this.#ports.loadDesired();
+        const { instances, volumes, keptInstances = [] } = await this.#ports.loadDesired();
         const version = this.orders.nextVersion(instances);
-        this.#ports.send({ kind: "desired", version, instances: [...instances], volumes: [...volumes] });
+        const kept = keptInstances.length === 0 ? {} : { kept_instances: [...keptInstances] };
+        this.#ports.send({ kind: "desired", version, instances: [...instances], volumes: [...volumes], ...kept });
       }
     } catch (error) {
       this.#ports.onFailure(error);
