@@ -1,7 +1,7 @@
 import { Button, PasswordInput, TextInput } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, type UseMutationResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { browserRequestReset, browserResetPassword } from "../../../../sdk/src/index.ts";
 import { client } from "../../api/client.ts";
 import classes from "../../forms/sign-in.module.css";
@@ -25,14 +25,14 @@ export function Reset() {
 function AskForm() {
   const [email, setEmail] = useState("");
   const ask = useMutation({ mutationFn: () => browserRequestReset(client, { body: { email: email.trim() } }) });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    ask.mutate();
-  };
-  if (ask.data !== undefined) return <Said title="Look into your mail" text={ask.data.msg} />;
   return (
-    <form onSubmit={submit} className={classes["form"]}>
-      <PageHead title="Forgotten password" note="A link to choose another one is mailed to you." />
+    <ResetForm
+      title="Forgotten password"
+      note="A link to choose another one is mailed to you."
+      action="Mail me a link"
+      done="Look into your mail"
+      sent={ask}
+    >
       <TextInput
         label="E-mail address"
         type="email"
@@ -41,25 +41,21 @@ function AskForm() {
         onChange={(event) => setEmail(event.currentTarget.value)}
         required
       />
-      <Button type="submit" fullWidth size="sm" loading={ask.isPending}>
-        Mail me a link
-      </Button>
-      {ask.error !== null && <Failure error={ask.error} onRetry={() => ask.mutate()} />}
-    </form>
+    </ResetForm>
   );
 }
 
 function NewPasswordForm({ token }: { readonly token: string }) {
   const [password, setPassword] = useState("");
   const store = useMutation({ mutationFn: () => browserResetPassword(client, { body: { token, password } }) });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    store.mutate();
-  };
-  if (store.data !== undefined) return <Said title="Password changed" text={store.data.msg} />;
   return (
-    <form onSubmit={submit} className={classes["form"]}>
-      <PageHead title="New password" note="All your sessions end, in other browsers as well." />
+    <ResetForm
+      title="New password"
+      note="All your sessions end, in other browsers as well."
+      action="Save the password"
+      done="Password changed"
+      sent={store}
+    >
       <PasswordInput
         label="New password"
         description="At least ten characters; several words are easy to keep."
@@ -68,19 +64,43 @@ function NewPasswordForm({ token }: { readonly token: string }) {
         onChange={(event) => setPassword(event.currentTarget.value)}
         required
       />
-      <Button type="submit" fullWidth size="sm" loading={store.isPending}>
-        Save the password
-      </Button>
-      {store.error !== null && <Failure error={store.error} />}
-    </form>
+    </ResetForm>
   );
 }
 
-function Said({ title, text }: { readonly title: string; readonly text: string }) {
+type Step = {
+  readonly title: string;
+  readonly note: string;
+  /** The word on the button, and the title once the server has answered. */
+  readonly action: string;
+  readonly done: string;
+  readonly sent: UseMutationResult<{ readonly msg: string }, Error, void>;
+  /** The one field of the step. */
+  readonly children: ReactNode;
+};
+
+/** One step of a reset: a field that is sent, and then what the server says about it. */
+function ResetForm({ title, note, action, done, sent, children }: Step) {
+  if (sent.data !== undefined) {
+    return (
+      <>
+        <PageHead title={done} />
+        <p role="status">{sent.data.msg}</p>
+      </>
+    );
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    sent.mutate();
+  };
   return (
-    <>
-      <PageHead title={title} />
-      <p role="status">{text}</p>
-    </>
+    <form onSubmit={submit} className={classes["form"]}>
+      <PageHead title={title} note={note} />
+      {children}
+      <Button type="submit" fullWidth size="sm" loading={sent.isPending}>
+        {action}
+      </Button>
+      {sent.error !== null && <Failure error={sent.error} onRetry={() => sent.mutate()} />}
+    </form>
   );
 }
