@@ -567,6 +567,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.notify_account_view_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('api_keys_changed', 'key:' || new.session_id);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.notify_api_keys_changed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -730,6 +740,25 @@ create table account_secrets (
   constraint account_secrets_pkey PRIMARY KEY (user_id, name),
   constraint account_secrets_name_check CHECK ((name ~ '^[A-Z_][A-Z0-9_]{0,254}$'::text))
 );
+
+create table account_views (
+  id integer generated always as identity,
+  session_id integer not null,
+  admin_id integer not null,
+  user_id integer not null,
+  reason text not null,
+  ip_address text not null,
+  began_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  left_at timestamp with time zone,
+  constraint account_views_pkey PRIMARY KEY (id),
+  constraint account_views_others CHECK ((admin_id <> user_id)),
+  constraint account_views_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500))),
+  constraint account_views_span CHECK ((ends_at > began_at))
+);
+CREATE INDEX account_views_open ON public.account_views USING btree (ends_at) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX account_views_session_id ON public.account_views USING btree (session_id) WHERE (left_at IS NULL);
 
 create table agent_credentials (
   id integer generated always as identity,
@@ -3184,6 +3213,7 @@ CREATE INDEX users_autobilled ON public.users USING btree (id) INCLUDE (balance_
 CREATE UNIQUE INDEX users_email ON public.users USING btree (email) WHERE ((deleted_at IS NULL) AND (email_proven_at IS NOT NULL));
 CREATE INDEX users_email_claims ON public.users USING btree (email) WHERE (deleted_at IS NULL);
 CREATE INDEX users_frozen ON public.users USING btree (freeze_id) WHERE (freeze_id IS NOT NULL);
+CREATE INDEX users_old_password_hash ON public.users USING btree (id) WHERE (password_hash ~~ 'scrypt$%'::text);
 CREATE INDEX users_parent_id ON public.users USING btree (parent_id);
 
 create table volume_attachments (
@@ -3341,6 +3371,9 @@ alter table account_freezes add constraint account_freezes_frozen_by_fkey FOREIG
 alter table account_freezes add constraint account_freezes_lifted_by_fkey FOREIGN KEY (lifted_by) REFERENCES users(id);
 alter table account_freezes add constraint account_freezes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table account_secrets add constraint account_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table account_views add constraint account_views_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES users(id);
+alter table account_views add constraint account_views_session_id_fkey FOREIGN KEY (session_id) REFERENCES api_keys(id);
+alter table account_views add constraint account_views_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table agent_credentials add constraint agent_credentials_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table agent_tasks add constraint agent_tasks_backup_id_fkey FOREIGN KEY (backup_id) REFERENCES instance_backups(id);
 alter table agent_tasks add constraint agent_tasks_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES instances(id);
@@ -3518,6 +3551,7 @@ UNION ALL
 CREATE TRIGGER account_documents_append_only BEFORE DELETE OR UPDATE ON public.account_documents FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER account_documents_no_truncate BEFORE TRUNCATE ON public.account_documents FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER account_freezes_change BEFORE DELETE OR UPDATE ON public.account_freezes FOR EACH ROW EXECUTE FUNCTION account_freezes_change();
+CREATE TRIGGER account_view_changed AFTER INSERT OR UPDATE OF left_at ON public.account_views FOR EACH ROW EXECUTE FUNCTION notify_account_view_changed();
 CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION notify_api_keys_changed('key');
 CREATE TRIGGER charge_lines_append_only BEFORE DELETE OR UPDATE ON public.charge_lines FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER charge_lines_no_truncate BEFORE TRUNCATE ON public.charge_lines FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();

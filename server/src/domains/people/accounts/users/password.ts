@@ -22,19 +22,40 @@ export async function hashPassword(password: string, random: RandomBytes): Promi
   return inTurn(() => hashNow(password, random));
 }
 
+/** Functions that derive a hash from a password and a salt, of this version and of the one before. */
+type Derive = (message: string, salt: Buffer) => Promise<Buffer>;
+export type Derivations = { readonly present: Derive; readonly before: Derive };
+const DERIVATIONS: Derivations = { present: derive, before: deriveAsBefore };
+
 /**
- * True when the password is the one of the stored hash. Without a hash it takes as long and is false: the time tells
+ * True when the password is the one of the stored hash. A refusal without a hash takes as long as one with it. While some
+ * account has a hash of the version before (`isOldAround`), each refusal computes both, whose times differ: the time tells
  * nobody whether there is an account.
  */
-export async function isPasswordOf(password: string, stored: string | null | undefined): Promise<boolean> {
+export async function isPasswordOf(
+  password: string,
+  stored: string | null | undefined,
+  {
+    isOldAround = false,
+    derivations: { present, before } = DERIVATIONS,
+  }: {
+    readonly isOldAround?: boolean;
+    readonly derivations?: Derivations;
+  } = {},
+): Promise<boolean> {
   const old = OLD_HASH.exec(stored ?? "");
   const [salt = "", hash = ""] = (old ?? HASH.exec(stored ?? ""))?.slice(1) ?? [];
   const known = Buffer.from(hash, "base64url");
-  const deriveAs = old === null ? derive : deriveAsBefore;
+  const [deriveAs, deriveOther] = old === null ? [present, before] : [before, present];
   // Argon2 takes no salt that is shorter than eight bytes.
   const nonce = salt === "" ? Buffer.alloc(SALT_BYTES) : Buffer.from(salt, "base64url");
-  const found = await inTurn(() => deriveAs(password.normalize("NFKC"), nonce));
-  return known.length === found.length && timingSafeEqual(known, found);
+  const message = password.normalize("NFKC");
+  return inTurn(async () => {
+    const found = await deriveAs(message, nonce);
+    if (known.length === found.length && timingSafeEqual(known, found)) return true;
+    if (isOldAround) await deriveOther(message, nonce);
+    return false;
+  });
 }
 
 /** True for the hash of an earlier version, to be replaced when the password is known. */

@@ -24,6 +24,12 @@ export async function findSignInAccount(db: Reader, name: string): Promise<SignI
   return row && { id: row.id, passwordHash: row.password_hash };
 }
 
+/** True while some account has a password hash of the version before, which takes longer to check. */
+export async function hasOldHashes(db: Reader): Promise<boolean> {
+  const query = db.selectFrom("users").select("id").where("password_hash", "like", "scrypt$%").limit(1);
+  return (await query.executeTakeFirst()) !== undefined;
+}
+
 /** The hash of an account's password; undefined for an account that is gone or has none. */
 export async function findPasswordHash(db: Reader, id: UserId): Promise<string | undefined> {
   const row = await db

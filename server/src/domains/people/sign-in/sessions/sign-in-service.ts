@@ -8,6 +8,7 @@ import { withTransaction, type Tx } from "../../../../db/transaction.ts";
 import { lockUser, requireUser } from "../../accounts/index.ts";
 import {
   findSignInAccount,
+  hasOldHashes,
   hashPassword,
   isOutdatedHash,
   isPasswordOf,
@@ -49,7 +50,8 @@ export async function signIn(
   const fullUntil = await withTransaction(database, clock, (tx) => countAttempt(tx, [...own, network]));
   if (fullUntil !== undefined) throw tooManyAttempts(fullUntil, clock.now());
   const account = await findSignInAccount(database.kysely, name);
-  const isRight = await isPasswordOf(password, account?.passwordHash);
+  const isOldAround = await hasOldHashes(database.kysely);
+  const isRight = await isPasswordOf(password, account?.passwordHash, { isOldAround });
   if (!isRight || account === undefined) throw wrongPassword();
   const { passwordHash: stored } = account;
   const fresh = stored !== null && isOutdatedHash(stored) ? await hashPassword(password, means.random) : undefined;
