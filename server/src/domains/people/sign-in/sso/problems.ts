@@ -9,7 +9,6 @@ export type SsoProblem =
   | "sso_untrusted"
   | "sso_no_account"
   | "sso_address_unverified"
-  | "sso_address_unproven"
   | "sso_other_person"
   | "sso_administrator"
   | "sso_failed";
@@ -55,11 +54,6 @@ const PROBLEMS: Readonly<Record<SsoProblem, AppError>> = {
     "forbidden",
     "sso_address_unverified",
     "An account here has your e-mail address, and the service does not vouch that the address is yours. Sign in to that account another way, or have the service verify your address.",
-  ),
-  sso_address_unproven: new AppError(
-    "forbidden",
-    "sso_address_unproven",
-    "An account here claims your e-mail address and has not proven it. If it is yours, sign in another way and prove the address; else ask the operator.",
   ),
   sso_other_person: new AppError(
     "forbidden",

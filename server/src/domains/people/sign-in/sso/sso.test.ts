@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { TestContext } from "node:test";
 import { testApp, type TestApp } from "../../../../../../test/support/app.ts";
 import { asId, type UserId } from "../../../../base/ids.ts";
-import { codeOf, done, signUp, withAuthenticator } from "../../../../../../test/support/second-factors.ts";
+import { codeOf, done, PASSWORD, signUp, withAuthenticator } from "../../../../../../test/support/second-factors.ts";
 import { anIssuer, AT_PUBLIC_URL, TestBrowser } from "../../../../../../test/support/sign-in/issuer.ts";
 import { aTeam } from "../../../../../../test/support/teams.ts";
 import type { SsoSettings } from "./settings.ts";
@@ -52,12 +52,40 @@ describe("single sign-on", () => {
     await second.close();
   });
 
+  test("gives an address that an account only claims to the person for whom the issuer vouches, in an account of their own", async (t) => {
+    const issuer = await anIssuer(t);
+    const app = await berth(t, issuer.settings);
+    const squatter = await signUp(app);
+    issuer.people.set("holder", { email: squatter.email, email_verified: true });
+    const browser = new TestBrowser();
+    assert.equal(await browser.signIn(app, "holder"), "/");
+    const account = await browser.account(app);
+    assert.notEqual(
+      account.id,
+      squatter.id,
+      "who claimed the address does not keep a door to the account of its holder",
+    );
+    assert.deepEqual([account.email, account.email_verified], [squatter.email, true]);
+    const kept = await app.call({ url: "/api/v0/users/current/", secret: squatter.secret });
+    assert.deepEqual([kept.body.id, kept.body.email_verified], [squatter.id, false]);
+    assert.match(kept.body.email, /@unproven\.invalid$/);
+    const { body } = await app.call({ url: "/api/v0/notices/", secret: squatter.secret });
+    assert.equal(body.notices[0].subject, `${squatter.email} is no longer your address`);
+    const again = { username: squatter.email, password: PASSWORD };
+    const signIn = await app.call({ method: "POST", url: "/api/v0/auth/browser/", body: again });
+    assert.equal(signIn.status, 401, "the password of the account that claimed it opens nothing under this address");
+    const administrator = await signUp(app);
+    await app.env.pool.query("update users set is_admin = true where id = $1", [administrator.id]);
+    issuer.people.set("climber", { email: administrator.email, email_verified: true });
+    assert.equal(await new TestBrowser().signIn(app, "climber"), "/sign-in?error=sso_administrator");
+  });
+
   test("joins an account by its address only where both have proven it, and none of an administrator", async (t) => {
     const issuer = await anIssuer(t);
     const app = await berth(t, issuer.settings);
     const person = await signUp(app);
-    issuer.people.set("liar", { email: person.email, email_verified: true });
-    assert.equal(await new TestBrowser().signIn(app, "liar"), "/sign-in?error=sso_address_unproven");
+    issuer.people.set("liar", { email: person.email, email_verified: false });
+    assert.equal(await new TestBrowser().signIn(app, "liar"), "/sign-in?error=sso_address_unverified");
     await prove(app, person.id);
     issuer.people.set("liar", { email: person.email.toUpperCase(), email_verified: false });
     assert.equal(await new TestBrowser().signIn(app, "liar"), "/sign-in?error=sso_address_unverified");
