@@ -34,6 +34,7 @@ export const HELP_OF: Readonly<Record<string, string>> = {
   "/account/schedules": "schedules",
   "/operate": "run",
   "/operate/users": "administration",
+  "/operate/invitations": "sign-in",
   "/operate/machines": "administration",
   "/operate/money": "audit",
   "/operate/loops": "run",

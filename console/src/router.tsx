@@ -273,6 +273,11 @@ const machines = createRoute({
   validateSearch: searches.machines,
   component: lazy(() => import("./pages/operate/Machines.tsx"), "Machines"),
 });
+const operateInvitations = createRoute({
+  getParentRoute: () => frame,
+  path: "operate/invitations",
+  component: lazy(() => import("./pages/operate/Invitations.tsx"), "Invitations"),
+});
 const operateInstances = createRoute({
   getParentRoute: () => frame,
   path: "operate/instances",
@@ -334,6 +339,7 @@ const operatePages = [
   users,
   user,
   machines,
+  operateInvitations,
   operateInstances,
   operateMoney,
   loops,

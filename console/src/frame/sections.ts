@@ -70,6 +70,7 @@ const SECTIONS: readonly NavSection[] = [
       { label: "Market", to: "/operate", key: "o", words: "operator" },
       { label: "Search", to: "/operate/search", words: "find anything" },
       { label: "Users", to: "/operate/users", words: "people accounts freeze credit" },
+      { label: "Invitations", to: "/operate/invitations", words: "sign up invite" },
       { label: "Machines", to: "/operate/machines", words: "hosts gpus" },
       { label: "Instances", to: "/operate/instances", words: "rentals renters" },
       { label: "Money", to: "/operate/money", words: "payouts holds disputes corrections" },
