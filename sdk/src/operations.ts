@@ -42,6 +42,7 @@ export type Account = {
   readonly is_admin: boolean;
   readonly key_id: number;
   readonly created_at: number;
+  readonly view: AccountView | null;
   readonly freeze: AccountFreeze | null;
 };
 
@@ -154,6 +155,12 @@ export type AccountPayoutHold = {
   readonly kind: string;
   readonly reason: string;
   readonly placed_at: number;
+};
+
+export type AccountView = {
+  readonly user_id: number;
+  readonly reason: string;
+  readonly ends_at: number;
 };
 
 export type AdminAnnouncement = {
@@ -478,6 +485,17 @@ export type AdminUserCreateRequest = {
 
 export type AdminUserProveEmailRequest = {
   readonly email: string;
+};
+
+export type AdminUserSeeAsRequest = {
+  readonly reason: string;
+  readonly minutes?: number;
+};
+
+export type AdminUserSeeAsResponse = {
+  readonly success: true;
+  readonly user_id: number;
+  readonly ends_at: number;
 };
 
 export type AdminUserShowResponse = {
@@ -922,6 +940,11 @@ export type BrowserConfirmRequest = {
   readonly admin?: boolean;
 };
 
+export type BrowserLeaveViewResponse = {
+  readonly success: true;
+  readonly user_id: number | null;
+};
+
 export type BrowserRequestResetRequest = {
   readonly email: string;
 };
@@ -981,6 +1004,7 @@ export type BrowserSignIn = {
   readonly is_admin?: boolean;
   readonly key_id?: number;
   readonly created_at?: number;
+  readonly view?: AccountView | null;
   readonly freeze?: AccountFreeze | null;
   readonly success: true;
   readonly session_expires_at?: number;
@@ -4584,6 +4608,7 @@ export type SignIn = {
   readonly is_admin?: boolean;
   readonly key_id?: number;
   readonly created_at?: number;
+  readonly view?: AccountView | null;
   readonly freeze?: AccountFreeze | null;
   readonly success: true;
   readonly api_key?: string;
@@ -5471,6 +5496,7 @@ export type UserCreateResponse = {
   readonly is_admin: boolean;
   readonly key_id: number;
   readonly created_at: number;
+  readonly view: AccountView | null;
   readonly freeze: AccountFreeze | null;
   readonly api_key: string;
 };
@@ -5552,6 +5578,7 @@ export type UserUpdateResponse = {
   readonly is_admin: boolean;
   readonly key_id: number;
   readonly created_at: number;
+  readonly view: AccountView | null;
   readonly freeze: AccountFreeze | null;
 };
 
@@ -6474,6 +6501,18 @@ export function adminUserProveEmail(client: Client, input: AdminUserProveEmailIn
   return client.request({ method: "POST", path: `/api/v0/admin/users/${encodeURIComponent(input.user_id)}/prove_email/`, body: input.body ?? {} }, options);
 }
 
+export type AdminUserSeeAsInput = {
+  readonly user_id: string;
+  readonly body: AdminUserSeeAsRequest;
+};
+
+export type AdminUserSeeAsAnswer = AdminUserSeeAsResponse;
+
+/** See the console as another account, without changing anything: `POST /api/v0/admin/users/{user_id}/see_as/` */
+export function adminUserSeeAs(client: Client, input: AdminUserSeeAsInput, options?: CallOptions): Promise<AdminUserSeeAsAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/admin/users/${encodeURIComponent(input.user_id)}/see_as/`, body: input.body ?? {} }, options);
+}
+
 export type AdminUserRemoveTfaInput = {
   readonly user_id: string;
 };
@@ -6683,6 +6722,13 @@ export type BrowserConfirmAnswer = BrowserSignIn;
 /** Sign a browser in with a second factor: `POST /api/v0/auth/browser/tfa/` */
 export function browserConfirm(client: Client, input: BrowserConfirmInput = {}, options?: CallOptions): Promise<BrowserConfirmAnswer> {
   return client.request({ method: "POST", path: "/api/v0/auth/browser/tfa/", body: input.body ?? {} }, options);
+}
+
+export type BrowserLeaveViewAnswer = BrowserLeaveViewResponse;
+
+/** Leave the view of another account: `DELETE /api/v0/auth/browser/view/` */
+export function browserLeaveView(client: Client, options?: CallOptions): Promise<BrowserLeaveViewAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/auth/browser/view/" }, options);
 }
 
 export type PasskeyCreateInput = {

@@ -26,6 +26,7 @@ export const WITHOUT_INPUT: ReadonlySet<string> = new Set([
   "GET /api/v0/audit_logs/",
   "GET /api/v0/auth/apikeys/",
   "DELETE /api/v0/auth/browser/",
+  "DELETE /api/v0/auth/browser/view/",
   "GET /api/v0/auth/browser/settings/",
   "GET /api/v0/auth/passkeys/",
   "POST /api/v0/auth/passkeys/options/",

@@ -219,6 +219,13 @@ export const signInEndpoints = {
         backup_code: await aBackupCode(world, world.owner),
       }),
   },
+  // A key sees nobody: the view is bound to the session of a browser (test/authz/view.test.ts).
+  "POST /api/v0/admin/users/{user_id}/see_as/": {
+    needs: "admin",
+    call: ({ owner }) => at(`/api/v0/admin/users/${owner.id}/see_as/`, { reason: "Case 12" }),
+    answers: 403,
+  },
+  "DELETE /api/v0/auth/browser/view/": plain("public", "/api/v0/auth/browser/view/"),
   "POST /api/v0/admin/sign_in_links/": plain("admin", "/api/v0/admin/sign_in_links/", {}),
   "POST /api/v0/admin/invitations/": plain("admin", "/api/v0/admin/invitations/", {}),
   "GET /api/v0/admin/invitations/": plain("admin", "/api/v0/admin/invitations/"),

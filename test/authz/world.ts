@@ -228,8 +228,8 @@ async function inject(
   };
 }
 
-/** Tables that every authenticated request writes, refused ones included: the IP history. */
-const TOUCHED_BY_EVERY_REQUEST = ["ip_accesses"];
+/** Tables that every authenticated request writes, refused ones included: the IP history, and the last use of sessions. */
+const TOUCHED_BY_EVERY_REQUEST = ["ip_accesses", "session_uses"];
 
 /** A function that tells what the database holds, in words that differ when any row of it does. */
 async function contentsReader(connection: DatabaseConfig, scope: Scope): Promise<() => Promise<string>> {

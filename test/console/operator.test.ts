@@ -65,6 +65,55 @@ test("an operator runs the market", async (t) => {
     },
   );
 
+  await t.test("sees the console as a renter with a reason, changes nothing, and leaves the view", async (t) => {
+    const page = await signedInPage(t, world, { caller: admin, path: `/operate/users/${renter.id}` });
+    await page.getByRole("button", { name: "More acts" }).click();
+    await page.getByRole("menuitem", { name: "See the console as this person" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Reason").fill("Case 12: nothing starts.");
+    await assertAccessible(page);
+    await dialog.getByRole("button", { name: "See it" }).click();
+    const bar = page.getByRole("region", { name: "View of another account" });
+    await bar.getByText("Case 12: nothing starts.").waitFor();
+    assert.equal(
+      await page.getByRole("link", { name: "Announcements" }).count(),
+      0,
+      "the pages of an operator are away",
+    );
+    await page.goto("/account/secrets");
+    await page.getByRole("button", { name: "Add a secret" }).first().click();
+    await dialog.getByLabel("Name").fill("TOKEN");
+    await dialog.getByLabel("Value").fill("abc");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("nothing can be changed in this view").waitFor();
+    await page.keyboard.press("Escape");
+    await page.setViewportSize({ width: 390, height: 844 });
+    await assertAccessible(page);
+    await bar.getByRole("button", { name: "Leave the view" }).click();
+    await page.getByRole("button", { name: "More acts" }).waitFor();
+    assert.equal(await bar.count(), 0);
+    const { body } = await app.call({ url: "/api/v0/notices/", secret: renter.secret });
+    assert.match(JSON.stringify(body), /An administrator looks at your account/);
+  });
+
+  await t.test("invites somebody, and revokes the invitation", async (t) => {
+    const page = await signedInPage(t, world, { caller: admin, path: "/operate/invitations" });
+    await page.getByText("Everybody can sign up here").waitFor();
+    await page.getByText("No invitations").waitFor();
+    await page.getByRole("button", { name: "Invite somebody" }).click();
+    await page.getByRole("dialog").getByLabel("E-mail address").fill("hire@corp.example");
+    await page.getByRole("button", { name: "Make the invitation" }).click();
+    await page.getByText(/\/sign-up#token=[\w-]{43}/).waitFor();
+    await page.getByRole("button", { name: "I have kept it" }).click();
+    const row = page.getByRole("table", { name: "Invitations" }).getByRole("row").nth(1);
+    await row.getByText("hire@corp.example").waitFor();
+    await page.keyboard.press("Escape");
+    await assertAccessible(page);
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await page.getByText("No invitations").waitFor();
+  });
+
   await t.test("keeps filters of the list of users in its address", async (t) => {
     const page = await signedInPage(t, world, { caller: admin, path: "/operate/users?admin=true" });
     const table = page.getByRole("table", { name: "Users" });
@@ -105,7 +154,7 @@ test("an operator runs the market", async (t) => {
 
   await t.test("sees loops, settings, money, reports and instances", async (t) => {
     const page = await signedInPage(t, world, { caller: admin, path: "/operate/loops" });
-    await page.getByRole("rowheader", { name: /settle-runs/ }).waitFor();
+    await page.getByRole("rowheader", { name: /end-account-views/ }).waitFor();
     await assertAccessible(page);
     await page.goto("/operate/settings?q=data_dir");
     await page.getByRole("table", { name: "Settings" }).waitFor();

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import {
   browserConfirm,
+  browserLeaveView,
   browserSignIn,
   browserSignOut,
   browserSwitchAccount,
@@ -75,6 +76,17 @@ export function useSwitchAccount() {
       queries.clear();
       // Loading the page again leaves nothing of the other account on the screen.
       globalThis.location.assign("/");
+    },
+  });
+}
+
+/** Leaves the view of another account, and goes to its record. */
+export function useLeaveView() {
+  return useMutation({
+    mutationFn: () => browserLeaveView(client),
+    onSuccess: ({ user_id: id }) => {
+      // Loading the page again leaves nothing of the account that was seen in the memory of the browser.
+      globalThis.location.assign(id === null ? "/" : `/operate/users/${id}`);
     },
   });
 }

@@ -15,6 +15,7 @@ import { ShortcutHelp } from "./ShortcutHelp.tsx";
 import { Sidebar } from "./Sidebar.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { TopBar } from "./TopBar.tsx";
+import { ViewBar } from "./ViewBar.tsx";
 import classes from "./frame.module.css";
 
 const HELP_LINK = <HelpLink />;
@@ -36,6 +37,7 @@ export function Frame() {
         Skip to the page
       </a>
       <TopBar onMenu={menu.open} onSearch={palette.open} onHelp={help.open} />
+      <ViewBar />
       <LostBar />
       <AnnouncementBanner />
       <div className={classes["body"]}>

@@ -25,6 +25,14 @@ export type Freeze = {
 /** A session of a person, which a password or a second factor opened. */
 export type Session = { readonly kind: "session" | "tfa"; readonly expiresAt: Date };
 
+/** A look of an administrator at the console as another account (base/account-view.ts). */
+export type AccountView = {
+  readonly adminId: UserId;
+  readonly userId: UserId;
+  readonly reason: string;
+  readonly endsAt: Date;
+};
+
 /** The caller, resolved from the key of a request. */
 export type Identity = {
   /** The account that the key acts as, and that pays: a person's own, or a team's. */
@@ -43,6 +51,8 @@ export type Identity = {
   readonly demandsTfa?: boolean;
   /** The open freeze of the account; absent while there is none. */
   readonly freeze?: Freeze | undefined;
+  /** Set when the caller is an administrator who sees the account as its person does, and may change nothing. */
+  readonly view?: AccountView | undefined;
   /** The open freeze of the member who holds the key of a team. */
   readonly memberFreeze?: Freeze | undefined;
 };

@@ -5,6 +5,7 @@ export type Id<Kind extends string> = number & { readonly [brand]: Kind };
 
 export type UserId = Id<"user">;
 export type ApiKeyId = Id<"api_key">;
+export type AccountViewId = Id<"account_view">;
 export type SignInTokenId = Id<"sign_in_token">;
 export type SshKeyId = Id<"ssh_key">;
 export type IpAccessId = Id<"ip_access">;

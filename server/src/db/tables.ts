@@ -2,6 +2,7 @@
 import type { ColumnType, Generated, GeneratedAlways } from "kysely";
 import type {
   AccountFreezeId,
+  AccountViewId,
   AgentCredentialId,
   AnnouncementId,
   ApiKeyId,
@@ -100,6 +101,19 @@ export type AccountSecretsTable = {
   sealed_value: string;
   created_at: Date;
   updated_at: Date;
+};
+
+export type AccountViewsTable = {
+  id: GeneratedAlways<AccountViewId>;
+  session_id: ApiKeyId;
+  admin_id: UserId;
+  user_id: UserId;
+  reason: string;
+  ip_address: string;
+  began_at: Date;
+  ends_at: Date;
+  ended_at: Date | null;
+  left_at: Date | null;
 };
 
 export type AgentCredentialsTable = {
@@ -1906,6 +1920,7 @@ export type Tables = {
   account_freezes: AccountFreezesTable;
   account_rules: AccountRulesTable;
   account_secrets: AccountSecretsTable;
+  account_views: AccountViewsTable;
   agent_credentials: AgentCredentialsTable;
   agent_tasks: AgentTasksTable;
   announcements: AnnouncementsTable;

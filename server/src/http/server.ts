@@ -12,6 +12,7 @@ import type { Log } from "../base/log.ts";
 import { networkOf } from "../base/public-address.ts";
 import type { Database } from "../db/connect.ts";
 import { withTransaction, type Tx } from "../db/transaction.ts";
+import { withoutSecrets } from "../base/account-view.ts";
 import { asParameters, refuseParameters } from "../base/access.ts";
 import { AnswerWatch } from "./answer-watch.ts";
 import { BodyWatch, type BodyClass } from "./body-watch.ts";
@@ -143,6 +144,7 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
     async mutate(request, work) {
       // Some reads change something, too.
       if (request.isByCookie) refuseCrossSite(request);
+      invariant(request.identity?.view === undefined, "an operation that a view shows changes nothing");
       return withTransaction(database, clock, (tx) => once(tx, repeatable(request), () => work(tx)), originOf(request));
     },
   };
@@ -180,6 +182,9 @@ function shapeAnswers(app: App, log: Log): void {
     protectAnswer(reply);
     return payload;
   });
+  app.addHook("preSerialization", async ({ identity }, _reply, payload) =>
+    identity?.view === undefined ? payload : withoutSecrets(payload),
+  );
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
 }
 

@@ -16,8 +16,8 @@ type Props = {
   readonly error: unknown;
   readonly onConfirm: (reason: string) => void;
   readonly onClose: () => void;
-  /** The same act as a command and as a request. */
-  readonly asCommand: (reason: string) => { readonly command?: readonly string[]; readonly request: Request };
+  /** The same act as a command and as a request; absent for what only a browser can do. */
+  readonly asCommand?: (reason: string) => { readonly command?: readonly string[]; readonly request: Request };
 };
 
 /** A question before an act of an administrator, which needs a reason. */
@@ -48,7 +48,7 @@ export function ReasonConfirm({ title, action, children, isDangerous = false, is
         onChange={(event) => setReason(event.currentTarget.value)}
         data-autofocus
       />
-      <AsCommand {...asCommand(reason.trim() === "" ? "…" : reason.trim())} />
+      {asCommand !== undefined && <AsCommand {...asCommand(reason.trim() === "" ? "…" : reason.trim())} />}
       {error !== null && error !== undefined && <Failure error={error} />}
     </Confirm>
   );

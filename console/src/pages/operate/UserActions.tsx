@@ -1,6 +1,12 @@
 import { Menu, Button } from "@mantine/core";
 import { useState } from "react";
-import { adminFreezeAccount, adminHoldPayouts, adminLiftFreeze, type AccountFile } from "../../../../sdk/src/index.ts";
+import {
+  adminFreezeAccount,
+  adminHoldPayouts,
+  adminLiftFreeze,
+  adminUserSeeAs,
+  type AccountFile,
+} from "../../../../sdk/src/index.ts";
 import { useAction } from "../../api/action.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { Icon } from "../../ui/Icon.tsx";
@@ -8,7 +14,7 @@ import { BookMoney } from "./BookMoney.tsx";
 import { ReasonConfirm } from "./ReasonConfirm.tsx";
 import { RemoveSecondFactor } from "./RemoveSecondFactor.tsx";
 
-type Act = "freeze" | "lift" | "hold" | "credit" | "correction" | "factor";
+type Act = "see" | "freeze" | "lift" | "hold" | "credit" | "correction" | "factor";
 type ActProps = { readonly account: AccountFile; readonly onClose: () => void };
 
 /** Acts of an administrator on one account. */
@@ -32,6 +38,9 @@ export function UserActions({ account }: { readonly account: AccountFile }) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item onClick={() => setAct("see")} disabled={account.is_admin || account.is_team}>
+            See the console as this person
+          </Menu.Item>
           <Menu.Item onClick={() => setAct("correction")}>Book a correction</Menu.Item>
           <Menu.Item onClick={() => setAct("hold")}>Hold payouts</Menu.Item>
           <Menu.Item onClick={() => setAct("factor")} disabled={!account.has_tfa}>
@@ -39,12 +48,31 @@ export function UserActions({ account }: { readonly account: AccountFile }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      {act === "see" && <SeeAs account={account} onClose={close} />}
       {act === "freeze" && <Freeze account={account} onClose={close} />}
       {act === "lift" && <Lift account={account} onClose={close} />}
       {act === "hold" && <Hold account={account} onClose={close} />}
       {act === "factor" && <RemoveSecondFactor account={account} onClose={close} />}
       <BookMoney account={account} kind={act === "credit" || act === "correction" ? act : undefined} onClose={close} />
     </>
+  );
+}
+
+function SeeAs({ account, onClose }: ActProps) {
+  // Loading the page again leaves nothing of the administrator's in the memory of the browser.
+  const begin = useAction(adminUserSeeAs, { changes: [], onDone: () => globalThis.location.assign("/") });
+  return (
+    <ReasonConfirm
+      title={`See the console as account ${account.id}?`}
+      action="See it"
+      isBusy={begin.isPending}
+      error={begin.error}
+      onClose={onClose}
+      onConfirm={(reason) => begin.mutate({ user_id: String(account.id), body: { reason } })}
+    >
+      For 15 minutes all tabs of this browser show what its person sees, without secrets, and nothing can be changed.
+      The person is notified and reads the reason; it stands in both audit logs.
+    </ReasonConfirm>
   );
 }
 

@@ -41,6 +41,7 @@ import { measurementLoops, type MeasurementIntake } from "../../domains/supply/m
 import { statisticsLoops } from "../../domains/supply/statistics/index.ts";
 import { backupLoops, type BackupSettings } from "../../domains/rental/backups/index.ts";
 import { taskLoops } from "../../domains/rental/tasks/index.ts";
+import { viewLoops } from "../../domains/people/sign-in/index.ts";
 import { teamLoops } from "../../domains/people/teams/index.ts";
 import { volumeLoops } from "../../domains/supply/volumes/for-assembly.ts";
 import { matchLoop, queueLoops, type Matcher } from "../../domains/rental/queue/index.ts";
@@ -116,6 +117,7 @@ export function listLoops(
     ...taskLoops({ database, clock }),
     ...backupLoops({ database, clock, means: { random, encryption }, settings: backups }),
     ...teamLoops({ database, clock, moveCredit }),
+    ...viewLoops({ database, clock }),
     ...volumeLoops({ database, clock }),
     idempotencyLoop({ database, clock }),
     encryptionLoop({ database, clock, encryption }),

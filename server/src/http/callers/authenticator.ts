@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { RouteAccess } from "../../base/access.ts";
+import { refuseInView } from "../../base/account-view.ts";
 import { refuseOperation } from "../../base/access.ts";
 import type { Clock } from "../../base/clock.ts";
 import { unauthenticated } from "../../base/errors.ts";
@@ -62,6 +63,7 @@ export function authenticator(dependencies: AuthenticatorDependencies, ownReques
     }
     limitCaller(identity, access);
     const refused =
+      refuseInView(identity, { method: request.method, now: dependencies.clock.now() }, access) ??
       refuseOperation(identity, access) ??
       refuseFrozen(identity, request.method, access) ??
       refuseWithoutFactor(identity, request.method, access);
@@ -131,8 +133,10 @@ function limiterOf({ limits, clock }: AuthenticatorDependencies) {
       limit(`key ${identity.apiKeyId}`, access);
       // Keys inside containers are as many as the account rents, and each may call little.
       if (identity.instanceId !== undefined) return;
-      limit(`user ${identity.userId}`, access, ACCOUNT_FACTOR);
-      limitAccount(identity.userId, access);
+      // Reads of an administrator in a view do not count against the account that they see.
+      const userId = identity.view?.adminId ?? identity.userId;
+      limit(`user ${userId}`, access, ACCOUNT_FACTOR);
+      limitAccount(userId, access);
     },
   };
 }

@@ -17,5 +17,6 @@ function textOf({ session, ...identity }: Identity): string {
     identity.demandsTfa,
     identity.freeze?.id,
     identity.memberFreeze?.id,
+    identity.view,
   ]);
 }

@@ -26,6 +26,7 @@ const CLIENT: readonly (readonly [topic: string, slug: string, displayName: stri
   ["account", "account_frozen", "Account frozen", "mandatory"],
   ["account", "account_unfrozen", "Freeze lifted", "mandatory"],
   ["account", "administrator_acted", "Act of an administrator, for administrators", "mail"],
+  ["account", "account_seen", "Looked at by an administrator", "mandatory"],
   ["account", "session_reused", "Session ended, since its cookie was copied", "mandatory"],
   ["account", "email_lost", "Address proven by another account", "quiet"],
   ["account", "scheduled_job_failed", "Scheduled job failed or missed", "mail"],

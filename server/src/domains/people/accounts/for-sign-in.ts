@@ -10,7 +10,9 @@ export {
   type StoredSession,
   type TeamSession,
 } from "./keys/session-store.ts";
+export { holderOfSession } from "./keys/cookie-callers.ts";
 export { renewCookiesOf } from "./keys/cookie-store.ts";
+export { endViews, insertView, leaveView, type StoredView } from "./keys/view-store.ts";
 export { findApiKey, type KeyHolder } from "./keys/store.ts";
 export { newCookieKey } from "./keys/rules/keys.ts";
 export { createIssuedAccount, readEmail } from "./users/issued-account.ts";
@@ -20,6 +22,7 @@ export { tellAdministrators } from "./admin/administrators.ts";
 export {
   findPasswordHash,
   findSignInAccount,
+  hasOldHashes,
   replacePasswordHash,
   setAdmin,
   setPasswordHash,

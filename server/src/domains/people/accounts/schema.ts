@@ -77,6 +77,13 @@ export const CurrentUserResponse = model("Account", {
   is_admin: Type.Boolean(),
   key_id: Type.Integer(),
   created_at: Type.Number(),
+  view: Nullable(
+    model(
+      "AccountView",
+      { user_id: Type.Integer(), reason: Type.String(), ends_at: Type.Number() },
+      { description: "Set for an administrator who sees the account as its person does; null for everybody else" },
+    ),
+  ),
   freeze: Nullable(
     model(
       "AccountFreeze",

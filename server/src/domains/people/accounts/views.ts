@@ -38,13 +38,13 @@ export type ReadUserFacts = (
   userIds: readonly UserId[],
 ) => Promise<readonly (UserFacts & { readonly userId: UserId })[]>;
 
+/** The part of an identity that a record of the caller's own account shows. */
+export type OwnIdentity = Pick<Identity, "apiKeyId" | "isAdmin" | "session" | "freeze" | "memberFreeze" | "view">;
+
 /** The API's record of the caller's own account. */
 export function viewUser(
   user: User,
-  {
-    identity,
-    ...facts
-  }: UserFacts & { readonly identity: Pick<Identity, "apiKeyId" | "isAdmin" | "session" | "freeze" | "memberFreeze"> },
+  { identity, ...facts }: UserFacts & { readonly identity: OwnIdentity },
 ): CurrentUserResponse {
   return {
     ...viewProfile(user, facts),
@@ -52,6 +52,7 @@ export function viewUser(
     key_id: identity.apiKeyId,
     sid: identity.session === undefined ? "" : String(identity.apiKeyId),
     created_at: epochSeconds(user.createdAt),
+    view: viewView(identity),
     freeze: viewFreeze(identity),
   };
 }
@@ -100,6 +101,11 @@ function viewProfile(user: User, { balance, payments, isHost }: UserFacts) {
     host_only: user.isHostOnly,
     host_agreement_accepted: isHost,
   };
+}
+
+function viewView({ view }: Pick<Identity, "view">): CurrentUserResponse["view"] {
+  if (view === undefined) return null;
+  return { user_id: view.userId, reason: view.reason, ends_at: epochSeconds(view.endsAt) };
 }
 
 function viewFreeze({

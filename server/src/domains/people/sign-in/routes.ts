@@ -3,6 +3,7 @@ import type { SignInMeans } from "./means.ts";
 import { browserRoutes } from "./browser/routes.ts";
 import { passkeyRoutes } from "./passkeys/routes.ts";
 import { passwordRoutes } from "./passwords/routes.ts";
+import { seeAsRoutes } from "./see-as/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { ssoRoutes } from "./sso/routes.ts";
 import { adminTfaRoutes } from "./tfa/admin-routes.ts";
@@ -18,6 +19,7 @@ export function signInRoutes(scope: HttpScope, means: SignInMeans): void {
   passkeyRoutes(scope, means);
   ssoRoutes(scope, means);
   tokenRoutes(scope, means);
+  seeAsRoutes(scope, means);
   passwordRoutes(scope, means);
   factorRoutes(scope, means);
   codeRoutes(scope, means);

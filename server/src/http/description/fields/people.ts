@@ -79,6 +79,13 @@ export const PEOPLE_FIELDS: FieldWords = {
   "Account.tfa_status": ["`enabled` when a sign-in needs a second factor", "disabled"],
   "Account.key_id": ["Id of the key of this request", 5],
   "Account.parent_id": ["Id of the parent account; null for an account that is no subaccount", null],
+  "Account.view": [
+    "The view in which an administrator sees the account as its person does; null for everybody else",
+    null,
+  ],
+  "AccountView.user_id": ["Id of the account that is seen", 8],
+  "AccountView.reason": ["Reason of the administrator", "Case 12: endpoint 7 does not start."],
+  "AccountView.ends_at": ["Time at which the view ends, in seconds since the epoch", START + 900],
   "Account.freeze": ["The freeze because of which changes are refused with `account_frozen`; null without one", null],
   "AccountFreeze.id": ["Id of the freeze, for questions to the operator", 2],
   "AccountFreeze.reason": ["The reason", "Disputed payment"],

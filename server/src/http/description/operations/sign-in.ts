@@ -74,6 +74,15 @@ export const SIGN_IN_OPERATIONS: OperationWords = {
       "Makes a link that signs a person in once within 15 minutes, by default the administrator who asks. A second factor stays needed. The audit log names the account. 404 `no_such_user`.",
     request: {},
   },
+  "api.admin.user.see_as": {
+    description:
+      "Binds the session of the administrator's browser to another account for 15 minutes, or for `minutes`. The console then shows what that person sees, without secrets, and everything that changes something is refused with 403 `view_is_read_only`. The person is notified with the reason, and both audit logs have beginning and end. 403 `session_needed` for a key, 403 `not_allowed` for the account of an administrator, 403 `team_user_forbidden` for a team, 409 `view_open` in a view, 404 `no_such_user`.",
+    request: { reason: "Case 12: endpoint 7 does not start." },
+  },
+  "api.browser.leave_view": {
+    description:
+      "Gives the session of the cookie back to its administrator, and returns the account that they saw; null when they saw none. 403 `cross_site_request` as `DELETE /api/v0/auth/browser/`.",
+  },
   "api.admin.invitation.create": {
     description: "Makes an invitation to sign up, good once within seven days, for one address if it names one.",
     request: { email: "newhire@example.com" },

@@ -76,12 +76,13 @@ export function createIpHistory({
   };
 
   return {
-    record({ userId, apiKeyId: sessionId, session }, ipAddress, userAgent) {
+    record({ userId, apiKeyId: sessionId, session, view }, ipAddress, userAgent) {
       const now = clock.now();
       if (session !== undefined && uses.size < waitingMax) {
         uses.set(sessionId, { sessionId, ipAddress, userAgent, usedAt: now });
       }
-      add({ userId, ipAddress, firstSeenAt: now, lastSeenAt: now, requestCount: 1 });
+      // The address of an administrator is not one of the account that they see.
+      if (view === undefined) add({ userId, ipAddress, firstSeenAt: now, lastSeenAt: now, requestCount: 1 });
     },
     flush() {
       // Flushes run one after the other: a batch that failed is back before the next flush looks.

@@ -8,6 +8,7 @@ import { confirmCookie, renewCookie } from "./cookie-store.ts";
 import { cookieValue, judgeCookie, newSalt, secretOfCookie, type CookieState } from "./rules/cookie-value.ts";
 import type { RandomBytes } from "./rules/keys.ts";
 import { endSessions } from "./session-store.ts";
+import type { KeyHolder } from "./store.ts";
 
 /** The caller of a request with a session cookie. */
 export type CookieCaller = {
@@ -70,14 +71,20 @@ export async function admitCookie(scope: Scope, presented: Presented): Promise<C
   }
 }
 
+/** The holder of the caller's session, who in a view is the administrator and not the account that is seen. */
+export function holderOfSession({ userId, memberId, view }: Identity): KeyHolder {
+  return view === undefined ? { userId, memberId } : { userId: view.adminId, memberId: undefined };
+}
+
 /** Ends a session whose old cookie was used, and tells its person, once. */
 async function endReused(tx: Tx, identity: Identity, ipAddress: string): Promise<void> {
-  const { userId, memberId, apiKeyId: id } = identity;
-  if ((await endSessions(tx, identity, id)).length === 0) return;
-  await recordAudit(tx, identity, { ipAddress, action: "api.session.reuse", args: { id } });
+  const { apiKeyId: id } = identity;
+  const holder = holderOfSession(identity);
+  if ((await endSessions(tx, holder, id)).length === 0) return;
+  await recordAudit(tx, { ...holder, apiKeyId: id }, { ipAddress, action: "api.session.reuse", args: { id } });
   await postNotifications(tx, [
     {
-      userId: memberId ?? userId,
+      userId: holder.memberId ?? holder.userId,
       kind: "client:session_reused",
       subject: "A session was ended, since an old copy of its cookie was used",
       message: `Somebody at ${ipAddress} used a cookie of session ${id} that your browser had replaced. Either the cookie was copied, or your browser went back to an older state of itself. The session has ended: sign in again. If you do not know the address, change your password and look at your sessions.`,

@@ -36,7 +36,10 @@ export class IdentityMemory {
   }
 
   forgetUser(userId: UserId): void {
-    for (const [hash, { held }] of this.#byHash) if (held.identity.userId === userId) this.#drop(hash);
+    for (const [hash, { held }] of this.#byHash) {
+      const { identity } = held;
+      if (identity.userId === userId || identity.view?.adminId === userId) this.#drop(hash);
+    }
   }
 
   forgetAll(): void {

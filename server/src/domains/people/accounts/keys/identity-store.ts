@@ -19,7 +19,7 @@ export async function findIdentity(db: Reader, sha256: Buffer): Promise<Identity
 /** The identity of a secret with the state of its cookie, which is the first one for a key. */
 export async function findHeld(db: Reader, sha256: Buffer): Promise<HeldSession | undefined> {
   const row = await liveKeys(db).where("api_keys.key_sha256", "=", sha256).executeTakeFirst();
-  const identity = row && identityOf(row);
+  const identity = row && shownIdentityOf(row);
   return identity && { identity, cookie: toCookieState(row) };
 }
 
@@ -32,7 +32,7 @@ export async function findIdentityOfKey(db: Reader, id: ApiKeyId, now: Date): Pr
   return row && identityOf(row);
 }
 
-/** The identities that these keys have now; those without one, as above, are left out. */
+/** The identities that these keys have now, that of a view for its session; those without one, as above, are left out. */
 export async function listIdentitiesOfKeys(
   db: Reader,
   ids: readonly ApiKeyId[],
@@ -44,7 +44,7 @@ export async function listIdentitiesOfKeys(
     .execute();
   return new Map(
     rows.flatMap((row) => {
-      const identity = identityOf(row);
+      const identity = shownIdentityOf(row);
       return identity === undefined ? [] : [[row.id, identity] as const];
     }),
   );
@@ -64,6 +64,10 @@ function liveKeys(db: Reader) {
     )
     .leftJoin("team_roles", "team_roles.id", "team_members.role_id")
     .leftJoin("session_cookies", "session_cookies.session_id", "api_keys.id")
+    .leftJoin("account_views", (join) =>
+      join.onRef("account_views.session_id", "=", "api_keys.id").on("account_views.left_at", "is", null),
+    )
+    .leftJoin("users as seen", "seen.id", "account_views.user_id")
     .leftJoin("account_freezes", "account_freezes.id", "users.freeze_id")
     .leftJoin("account_freezes as member_freezes", "member_freezes.id", "members.freeze_id")
     .select([
@@ -84,6 +88,12 @@ function liveKeys(db: Reader) {
       // In a team the second factor is that of the member who holds the key.
       sql<boolean>`coalesce(members.tfa_enabled_at, users.tfa_enabled_at) is not null`.as("has_tfa"),
       "users.is_admin",
+      "account_views.user_id as seen_id",
+      "account_views.admin_id as viewer_id",
+      "account_views.reason as view_reason",
+      "account_views.ends_at as view_ends_at",
+      "seen.is_admin as is_seen_admin",
+      "seen.deleted_at as seen_deleted_at",
       "members.id as live_member_id",
       "team_roles.identifier as role_identifier",
       "team_roles.permissions as role_permissions",
@@ -114,6 +124,27 @@ function identityOf(row: LiveKey): Identity | undefined {
     ...sessionOf(row),
     ...(row.kind !== "tfa" && row.demands_tfa && row.has_tfa ? { demandsTfa: true } : {}),
     ...freezesOf(row),
+  };
+}
+
+/** The identity of a key; that of the account which its administrator sees, while the session is bound to one. */
+function shownIdentityOf(row: LiveKey): Identity | undefined {
+  const identity = identityOf(row);
+  const { seen_id: userId, viewer_id: adminId, view_reason: reason, view_ends_at: endsAt } = row;
+  if (identity === undefined || userId === null || adminId === null || reason === null || endsAt === null) {
+    return identity;
+  }
+  // A view whose administrator is none any more, or whose account may not be seen by now, is over.
+  const isFit = row.is_admin && row.is_seen_admin === false && row.seen_deleted_at === null;
+  return {
+    userId,
+    apiKeyId: row.id,
+    memberId: undefined,
+    isAdmin: false,
+    permissions: undefined,
+    instanceId: undefined,
+    session: identity.session,
+    view: { adminId, userId, reason, endsAt: isFit ? endsAt : new Date(0) },
   };
 }
 

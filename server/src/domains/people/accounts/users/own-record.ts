@@ -1,16 +1,15 @@
-import type { Identity } from "../../../../base/identity.ts";
 import { invariant } from "../../../../base/invariant.ts";
 import type { UserId } from "../../../../base/ids.ts";
 import type { Reader } from "../../../../db/transaction.ts";
 import type { CurrentUserResponse } from "../schema.ts";
-import { viewUser, type ReadUserFacts } from "../views.ts";
+import { viewUser, type OwnIdentity, type ReadUserFacts } from "../views.ts";
 import { requireUser } from "./find-user.ts";
 
 /** The account's record as the holder of a key of it sees it. */
 export async function readOwnRecord(
   db: Reader,
   userId: UserId,
-  identity: Pick<Identity, "apiKeyId" | "isAdmin" | "session" | "freeze" | "memberFreeze">,
+  identity: OwnIdentity,
   factsOf: ReadUserFacts,
 ): Promise<CurrentUserResponse> {
   const user = await requireUser(db, userId);

@@ -5,7 +5,7 @@ import { presentedCookie, clearSessionCookie, setSessionCookie } from "../../../
 import { refuseCrossSite, refuseOtherSite } from "../../../../http/callers/same-origin.ts";
 import type { HttpScope } from "../../../../http/server.ts";
 import { recordAudit } from "../../accounts/index.ts";
-import { endSessions } from "../../accounts/for-sign-in.ts";
+import { endSessions, holderOfSession } from "../../accounts/for-sign-in.ts";
 import type { SignInMeans } from "../means.ts";
 import { FactorBody } from "../schema.ts";
 import { recordOfBrowser } from "../sessions/account-record.ts";
@@ -162,7 +162,7 @@ function switchRoute(scope: HttpScope, means: SignInMeans): void {
     },
     async (request, reply) => {
       refuseCrossSite(request);
-      const identity = await holderOf(request, means);
+      const identity = await callerByCookie(request, means);
       if (identity?.session === undefined) throw unauthenticated("No session is open. Sign in.", "session_over");
       const wanted = {
         identity,
@@ -176,8 +176,8 @@ function switchRoute(scope: HttpScope, means: SignInMeans): void {
   );
 }
 
-/** The holder of the session that a public call names by its cookie. */
-async function holderOf(request: FastifyRequest, { identities }: SignInMeans) {
+/** The caller of a public call, by the session that its cookie names. */
+export async function callerByCookie(request: FastifyRequest, { identities }: SignInMeans) {
   const cookie = presentedCookie(request);
   if (cookie.kind !== "one") return undefined;
   return (await identities.authenticateCookie(cookie.value, { ipAddress: request.ip }))?.identity;
@@ -195,14 +195,19 @@ function signOutRoute({ app, mutate }: HttpScope, means: SignInMeans): void {
     async (request, reply) => {
       if (presentedCookie(request).kind === "none") return { success: true as const };
       refuseCrossSite(request);
-      const identity = await holderOf(request, means);
+      const identity = await callerByCookie(request, means);
       if (identity !== undefined) {
+        const holder = holderOfSession(identity);
         await mutate(request, async (tx) => {
           const id = identity.apiKeyId;
-          const ended = await endSessions(tx, identity, id);
-          tx.afterCommit(() => identities.forgetUser(identity.userId));
+          const ended = await endSessions(tx, holder, id);
+          tx.afterCommit(() => identities.forgetUser(holder.userId));
           if (ended.length === 0) return;
-          await recordAudit(tx, identity, { ipAddress: request.ip, action: "api.session.end", args: { id } });
+          await recordAudit(
+            tx,
+            { ...holder, apiKeyId: id },
+            { ipAddress: request.ip, action: "api.session.end", args: { id } },
+          );
         });
       }
       clearSessionCookie(reply, request);

@@ -20,7 +20,9 @@ type Wanted = {
  */
 export async function switchAccount(tx: Tx, wanted: Wanted, means: SignInMeans): Promise<Opened> {
   const { identity, session, teamId, ipAddress } = wanted;
-  const { apiKeyId, memberId, userId } = identity;
+  const { apiKeyId, memberId, userId, view } = identity;
+  if (view !== undefined)
+    throw forbidden("Leave the view of this account before you act for another one.", "view_is_read_only");
   if (!(await lockOpener(tx, identity, apiKeyId))) {
     throw unauthenticated("The session ended meanwhile. Sign in again.", "session_over");
   }
