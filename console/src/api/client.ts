@@ -1,12 +1,13 @@
 import { createClient } from "../../../sdk/src/index.ts";
 
-/** Marks a change as sent by the console: other sites cannot make a browser send this header along with its cookie. */
+/** Marks a request as sent by the console: other sites cannot make a browser send this header along with its cookie. */
 export const MARK = "x-berth-console";
 
 /** Sends requests with the session's cookie. */
 const sendWithSession: typeof fetch = (input, init = {}) => {
   const headers = new Headers(init.headers);
-  if (init.method !== undefined && init.method !== "GET") headers.set(MARK, "1");
+  // Some reads change something, too: the acceptance of an invitation.
+  headers.set(MARK, "1");
   return fetch(input, { ...init, headers, credentials: "same-origin", cache: "no-store" });
 };
 
