@@ -33,6 +33,8 @@ export type AppDependencies = {
   readonly proxy: { readonly bindHost: string; readonly publicHost: string };
   /** Bytes left on the disk of the data directory; without it `/readyz` does not look. */
   readonly freeBytes?: () => Promise<number>;
+  /** True to write a line for each request. */
+  readonly hasRequestLog?: boolean;
   /** The number of this version's newest migration; without it `/readyz` does not look for missing ones. */
   readonly newestMigration?: number | undefined;
   /** The issuer of invoices; without it they name none. */

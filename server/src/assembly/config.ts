@@ -28,6 +28,8 @@ export type Config = {
   readonly hasAgent: boolean;
   readonly declaredGpus: string | undefined;
   readonly logLevel: string;
+  /** True to write a line for each request. */
+  readonly hasRequestLog: boolean;
   readonly limits: Limits;
   readonly trustedProxies: TrustedProxies;
   /**
@@ -114,6 +116,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     hasAgent: environment["BERTH_NO_AGENT"] !== "1",
     declaredGpus: environment["BERTH_DECLARE_GPUS"] || undefined,
     logLevel: readLogLevel(environment["BERTH_LOG_LEVEL"] || "warn"),
+    hasRequestLog: readSwitch("BERTH_LOG_REQUESTS", environment["BERTH_LOG_REQUESTS"] || "0"),
     limits: readLimits(environment["BERTH_RATE_LIMITS"]),
     trustedProxies: readProxies(environment["BERTH_TRUST_PROXY"] ?? ""),
     leaseMs: readLease(environment["BERTH_LEASE_SECONDS"] || "600"),

@@ -77,6 +77,7 @@ import { listBelongings } from "./belongings.ts";
 import { registerHealth } from "./health.ts";
 import { settingsInForce } from "./settings-table.ts";
 import { registerMetrics } from "./metrics/register.ts";
+import { registerRequestLog } from "./request-log.ts";
 import { createSsoMeans } from "./sso-parts.ts";
 import { userFactsReader } from "./user-facts.ts";
 import type { createNotificationParts } from "./notification-parts.ts";
@@ -109,6 +110,7 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   const { database, clock, log, secret, random, encryption, loops } = parts;
   const { identities, offers, desk, poster, gateway, search } = parts;
   const keyOf = instanceKeyMaker(secret);
+  if (parts.hasRequestLog === true) registerRequestLog(http, log);
   peopleRoutes(http, parts);
   invoiceRoutes(http, { poster });
   paymentRoutes(http, { provider: parts.provider, encryption, log, publicUrl: parts.payments?.publicUrl });

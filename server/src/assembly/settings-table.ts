@@ -39,6 +39,7 @@ export const SETTINGS: readonly Setting[] = [
     meaning: "GPUs to offer that do not exist, for development",
   },
   { name: "BERTH_LOG_LEVEL", byDefault: "warn", meaning: "Least level of lines in the log" },
+  { name: "BERTH_LOG_REQUESTS", byDefault: "0", meaning: "1: a line in the log for each request" },
   { name: "BERTH_RATE_LIMITS", byDefault: "", meaning: "Limits of requests as JSON" },
   { name: "BERTH_TRUST_PROXY", byDefault: "", meaning: "Proxies in front of the server: their number or addresses" },
   {
