@@ -25,6 +25,7 @@ const REFUSED_READS = new Set([
   "GET /api/v0/instance_backups/{contract_id}/download/",
   "GET /api/v0/instances/{id}/files/",
   "GET /api/v0/instances/{id}/files/content/",
+  "GET /api/v0/instances/{id}/logs/",
   "GET /api/v0/instances/{id}/terminal/",
   "GET /api/v0/team/apikeys/",
   "GET /api/v0/team/balances/",

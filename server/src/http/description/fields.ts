@@ -17,7 +17,7 @@ import type { FieldWords } from "./schemas.ts";
 const PARTS: Readonly<Record<string, { readonly of: string; readonly without?: readonly string[] }>> = {
   MachineColumns: { of: "Machine" },
   AuditLogRow: { of: "AuditLogEntry" },
-  Subaccount: { of: "Account", without: ["freeze", "is_admin"] },
+  Subaccount: { of: "Account", without: ["freeze", "is_admin", "view"] },
   UserCreateResponse: { of: "Account", without: ["key_id"] },
   UserUpdateResponse: { of: "Account" },
 };
