@@ -23,29 +23,24 @@ export type FactorStep = {
   readonly isBusy: boolean;
 };
 
-type SignInAnswer = Pick<BrowserSignIn, "msg" | "secret" | "methods" | "backup_codes_remaining">;
+type SignInAnswer = Pick<BrowserSignIn, "id" | "msg" | "secret" | "methods" | "num_backup_codes">;
 
 /**
- * Starts a session of this browser: the server answers with a cookie that scripts cannot read. `secret` is that of a sign-in
- * which began elsewhere and waits for its second factor.
+ * Starts a session of this browser: the server answers with a cookie that scripts cannot read. `secretSoFar` is that of a
+ * sign-in which began elsewhere and waits for its second factor. `onDone` gets the account that is signed in.
  */
-export function useSignIn(onDone: () => void, secretSoFar?: string) {
-  const queries = useQueryClient();
+export function useSignIn(onDone: (accountId: number | undefined) => void, secretSoFar?: string) {
   const [waiting, setWaiting] = useState<SignInAnswer | undefined>(
-    secretSoFar === undefined ? undefined : { secret: secretSoFar, backup_codes_remaining: 1 },
+    secretSoFar === undefined ? undefined : { secret: secretSoFar, num_backup_codes: 1 },
   );
-  const done = () => {
-    queries.clear();
-    onDone();
-  };
-  const take = (answer: SignInAnswer) => (answer.msg === "2fa_required" ? setWaiting(answer) : done());
+  const take = (answer: SignInAnswer) => (answer.msg === "2fa_required" ? setWaiting(answer) : onDone(answer.id));
   const begin = useMutation({
     mutationFn: (body: BrowserSignInRequest) => browserSignIn(client, { body }),
     onSuccess: take,
   });
   const confirm = useMutation({
     mutationFn: (body: BrowserConfirmRequest) => browserConfirm(client, { body }),
-    onSuccess: done,
+    onSuccess: ({ id }) => onDone(id),
   });
   const secret = waiting?.secret;
   const factor: FactorStep | undefined =
@@ -54,7 +49,7 @@ export function useSignIn(onDone: () => void, secretSoFar?: string) {
       : {
           secret,
           methods: waiting?.methods ?? [],
-          hasBackupCodes: (waiting?.backup_codes_remaining ?? 0) > 0,
+          hasBackupCodes: (waiting?.num_backup_codes ?? 0) > 0,
           confirm: (input) => confirm.mutate({ ...input, secret }),
           error: confirm.error,
           isBusy: confirm.isPending,

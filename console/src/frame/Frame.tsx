@@ -11,6 +11,7 @@ import { HelpLink } from "./HelpLink.tsx";
 import { LostBar } from "./LostBar.tsx";
 import { Palette } from "./Palette.tsx";
 import { sectionsFor } from "./sections.ts";
+import { SignInAgain } from "./SignInAgain.tsx";
 import { ShortcutHelp } from "./ShortcutHelp.tsx";
 import { Sidebar } from "./Sidebar.tsx";
 import { useShortcuts } from "./shortcuts.ts";
@@ -60,6 +61,7 @@ export function Frame() {
       >
         <Sidebar sections={sections} counts={counts} onChoose={menu.close} />
       </Drawer>
+      <SignInAgain />
       <Palette isOpen={isPaletteOpen} onClose={palette.close} sections={sections} />
       <ShortcutHelp isOpen={isHelpOpen} onClose={help.close} sections={sections} />
     </>

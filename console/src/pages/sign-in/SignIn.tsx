@@ -1,8 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { browserSettings, ssoProblems } from "../../../../sdk/src/index.ts";
 import { askPlain } from "../../api/query.ts";
+import { session } from "../../api/query-client.ts";
 import { useSignIn } from "../../api/session.ts";
 import { SecondFactor } from "../../forms/second-factor.tsx";
 import { KeyForm, PasswordForm } from "../../forms/sign-in-password.tsx";
@@ -24,7 +25,12 @@ export function SignIn() {
   const token = useFragment("token");
   const secretSoFar = useFragment("second_factor");
   const settings = useQuery(askPlain("account.settings", browserSettings)).data;
-  const signIn = useSignIn(() => void navigate({ to: isOwnPath(next) ? next : "/", replace: true }), secretSoFar);
+  const queries = useQueryClient();
+  const signIn = useSignIn(() => {
+    queries.clear();
+    session.set(false);
+    void navigate({ to: isOwnPath(next) ? next : "/", replace: true });
+  }, secretSoFar);
   useLink(token, signIn.begin);
   if (signIn.factor !== undefined) return <SecondFactor {...signIn.factor} onBack={signIn.startAgain} />;
   if (token !== undefined && signIn.error === null) {
