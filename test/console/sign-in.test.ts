@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import type { Page } from "playwright-core";
 import { asId, type UserId } from "../../server/src/base/ids.ts";
+import { NO_PAYMENTS } from "../../server/src/domains/money/payments/for-assembly.ts";
 import { issueToken } from "../../server/src/domains/people/sign-in/tokens/tokens.ts";
 import { assertAccessible } from "../support/console/accessible.ts";
 import { aPage, consoleWorld } from "../support/console/console-world.ts";
 import { aCaller, inTransaction } from "../support/fixtures.ts";
-import { done, PASSWORD, signUp } from "../support/second-factors.ts";
+import { codeOf, done, nextCode, PASSWORD, signUp, withAuthenticator, type Person } from "../support/second-factors.ts";
+import { anIssuer } from "../support/sign-in/issuer.ts";
 
 const NEXT_PASSWORD = "wrong donkey charger clip";
 
@@ -128,4 +131,134 @@ test("signing in to the console", async (t) => {
     await page.getByRole("button", { name: "Use a passkey" }).click();
     await page.getByRole("button", { name: "Person" }).waitFor();
   });
+
+  await t.test("an account with a second factor is asked for a code of the app, or for a backup code", async (t) => {
+    const person = await withAuthenticator(app);
+    const page = await aPage(t, world);
+    const begin = async () => {
+      await page.goto("/sign-in");
+      await page.getByLabel("Name or e-mail address").fill(person.name);
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.getByRole("button", { name: "Sign in", exact: true }).click();
+      await page.getByRole("heading", { name: "Second factor" }).waitFor();
+    };
+    await begin();
+    await assertAccessible(page);
+    await page.getByRole("textbox", { name: "Code" }).fill("000000");
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("alert").waitFor();
+    nextCode(app);
+    await page.getByRole("textbox", { name: "Code" }).fill(codeOf(app, person.app));
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("button", { name: "Person" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByLabel("Password").waitFor();
+    await begin();
+    await page.getByRole("combobox", { name: "Method" }).click();
+    await page.getByRole("option", { name: "Backup code" }).click();
+    await page.getByRole("textbox", { name: "Code" }).fill(person.backupCodes[0] ?? "");
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("button", { name: "Person" }).waitFor();
+  });
+
+  await t.test("a session that ends while a form is filled in costs nothing of what was typed", async (t) => {
+    const person = await signUp(app);
+    const page = await aPage(t, world);
+    await page.goto("/sign-in?next=%2Faccount%2Fsecrets");
+    await page.getByLabel("Name or e-mail address").fill(person.name);
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByRole("button", { name: "Add a secret" }).first().click();
+    const panel = page.getByRole("dialog", { name: "Add a secret" });
+    await panel.getByLabel("Name").fill("HF_TOKEN");
+    await panel.getByLabel("Value").fill("typed-before-the-end");
+    const again = page.getByRole("dialog", { name: "Your session has ended" });
+    await app.env.pool.query("update api_keys set deleted_at = now() where user_id = $1 and kind <> 'api'", [
+      person.id,
+    ]);
+    await panel.getByRole("button", { name: "Save" }).click();
+    await again.getByLabel("Name or e-mail address").fill(person.name);
+    await assertAccessible(page);
+    await again.getByLabel("Password").fill(PASSWORD);
+    await again.getByRole("button", { name: "Sign in", exact: true }).click();
+    await again.waitFor({ state: "detached" });
+    await panel.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("table", { name: "Secrets" }).getByText("HF_TOKEN").first().waitFor();
+  });
+
+  await t.test("a person joins a team, gets another role, and leaves it; its owner does not", async (t) => {
+    const [owner, member] = [await signUp(app), await signUp(app)];
+    await app.env.pool.query("update users set email_proven_at = now(), email_proven_by = 'mail' where id = any($1)", [
+      [owner.id, member.id],
+    ]);
+    const pageOf = async (person: Person) => {
+      const page = await aPage(t, world);
+      await page.goto("/sign-in?next=%2Fteam");
+      await page.getByLabel("Name or e-mail address").fill(person.email);
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.getByRole("button", { name: "Sign in", exact: true }).click();
+      await page.getByRole("heading", { level: 1, name: "Teams" }).waitFor();
+      return page;
+    };
+    const [owners, members] = [await pageOf(owner), await pageOf(member)];
+    await owners.getByLabel("Name of the team").fill("lab <b>one</b>");
+    await owners.getByRole("button", { name: "Create it" }).click();
+    await owners.getByRole("button", { name: "I have kept it" }).click();
+    const teams = (page: Page) => page.getByRole("table", { name: "Teams" });
+    const stay = teams(owners).getByRole("button", { name: "Leave" });
+    assert.equal(await stay.getAttribute("aria-disabled"), "true");
+    await stay.hover();
+    await owners.getByText("Hand the team over first, or delete it.").waitFor();
+    await owners.getByRole("button", { name: /^Act for it/ }).click();
+    await owners.waitForURL((address) => address.pathname !== "/team");
+    await owners.goto("/team");
+    await owners.getByText("You act for this team as").waitFor();
+    await assertAccessible(owners);
+    await owners.getByLabel("E-mail address").fill(member.email);
+    await owners.getByRole("button", { name: "Invite", exact: true }).click();
+    const token = (await owners.getByRole("dialog").locator("pre").textContent()) ?? "";
+    await owners.getByRole("button", { name: "I have kept it" }).click();
+
+    await members.getByLabel("Token of the invitation").fill(token);
+    await members.getByRole("button", { name: "Join the team" }).click();
+    await members.getByRole("button", { name: "I have kept it" }).click();
+    await teams(members).getByText("lab <b>one</b>").first().waitFor();
+    await assertAccessible(members);
+    await owners.reload();
+    await owners.getByLabel(`Role of ${member.name}`).selectOption("Manager");
+    await owners
+      .getByRole("row", { name: new RegExp(member.name) })
+      .getByRole("button", { name: "Remove" })
+      .waitFor();
+    await members.reload();
+    await teams(members).getByRole("cell", { name: "Manager" }).waitFor();
+    await teams(members)
+      .getByRole("button", { name: /^Leave/ })
+      .click();
+    await members.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
+    await members.getByText("No team").waitFor();
+    await owners.reload();
+    await owners.getByRole("rowheader", { name: owner.name }).waitFor();
+    assert.equal(await owners.getByLabel(`Role of ${member.name}`).count(), 0);
+  });
+});
+
+test("signing in to the console through single sign-on", async (t) => {
+  const publicUrl = "http://gpu.example";
+  const issuer = await anIssuer(t, {}, { publicUrl });
+  const payments = { ...NO_PAYMENTS, publicUrl };
+  const world = await consoleWorld(t, { sso: issuer.settings, payments, siteName: "gpu.example" });
+  issuer.people.set("ada", { email: "ada@corp.example", email_verified: true, name: "Ada Lovelace" });
+  const page = await aPage(t, world);
+  await page.goto("/sign-in");
+  await page.getByRole("link", { name: "Sign in with Example Corp" }).click();
+  await page.locator("input[name=login]").fill("ada");
+  await page.locator("input[name=password]").fill("any");
+  await page.locator("button[type=submit]").click();
+  await page.locator("button[type=submit]", { hasText: "Continue" }).click();
+  await page.getByRole("button", { name: "Person" }).click();
+  await page.getByText("Ada Lovelace").first().waitFor();
+  assert.equal(new URL(page.url()).origin, publicUrl);
+  await page.goto("/sign-in?error=sso_over");
+  await page.getByText("This sign-in took too long").waitFor();
 });

@@ -24,12 +24,14 @@ export type ConsoleWorld = {
 type WorldOptions = TestAppOptions & {
   /** Work with a clock that stands still, such as weeks that pass in jumps. */
   readonly prepare?: (app: TestApp) => Promise<unknown>;
+  /** The name by which the browser knows the server, for tests that name it before it has a port. */
+  readonly siteName?: string;
 };
 
 /** A server with the console whose clock begins now and goes on, and a browser. */
 export async function consoleWorld(
   t: Pick<TestContext, "after">,
-  { prepare, ...options }: WorldOptions = {},
+  { prepare, siteName, ...options }: WorldOptions = {},
 ): Promise<ConsoleWorld> {
   const console = await builtConsole();
   const clock = options.clock ?? new ManualClock(Date.now());
@@ -39,8 +41,9 @@ export async function consoleWorld(
   // since the hosts of tests report when they are told to, and would be taken for lost after a minute.
   const ticking = setInterval(() => clock.advance(TICK_MS / SLOWNESS), TICK_MS);
   t.after(() => clearInterval(ticking));
-  const browser = await openBrowser(t);
-  return { app, url: `http://${app.origin}`, browser };
+  if (siteName === undefined) return { app, url: `http://${app.origin}`, browser: await openBrowser(t) };
+  const browser = await openBrowser(t, [`--host-resolver-rules=MAP ${siteName} ${app.origin}`]);
+  return { app, url: `http://${siteName}`, browser };
 }
 
 export type PageOptions = {

@@ -7,8 +7,11 @@ const FLAGS = [
 ];
 
 /** A browser; the end of the test, or of what else takes the call, closes it. */
-export async function openBrowser(t: { after(close: () => Promise<void>): void }): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, headless: true });
+export async function openBrowser(
+  t: { after(close: () => Promise<void>): void },
+  flags: readonly string[] = [],
+): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...flags], headless: true });
   t.after(() => browser.close());
   return browser;
 }

@@ -11,7 +11,6 @@ import { closing } from "./closing.ts";
 /** The address at which browsers reach all servers of a test. */
 export const PUBLIC_URL = "https://gpu.example";
 export const AT_PUBLIC_URL = { payments: { ...NO_PAYMENTS, publicUrl: PUBLIC_URL } };
-const CALLBACK = `${PUBLIC_URL}/api/v0/auth/sso/callback/`;
 const START = "/api/v0/auth/sso/start/";
 const [CLIENT_ID, CLIENT_SECRET] = ["berth", "a-secret-of-the-client"];
 const HOPS_MAX = 20;
@@ -35,7 +34,10 @@ export type TestIssuer = {
 export async function anIssuer(
   t: Pick<TestContext, "after">,
   more: Partial<SsoSettings> = {},
-  { isPublicClient = false }: { readonly isPublicClient?: boolean } = {},
+  {
+    isPublicClient = false,
+    publicUrl = PUBLIC_URL,
+  }: { readonly isPublicClient?: boolean; readonly publicUrl?: string } = {},
 ): Promise<TestIssuer> {
   const people = new Map<string, IssuerPerson>();
   const server = createServer((request, response) => void handle(request, response));
@@ -47,7 +49,7 @@ export async function anIssuer(
     ? { token_endpoint_auth_method: "none" as const }
     : { client_secret: CLIENT_SECRET };
   const provider = new Provider(issuer, {
-    clients: [{ client_id: CLIENT_ID, redirect_uris: [CALLBACK], ...authentication }],
+    clients: [{ client_id: CLIENT_ID, redirect_uris: [`${publicUrl}/api/v0/auth/sso/callback/`], ...authentication }],
     findAccount: (_context, accountId) => ({
       accountId,
       claims: async () => ({ sub: accountId, ...people.get(accountId) }),
