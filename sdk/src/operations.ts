@@ -9089,6 +9089,17 @@ export function teamList(client: Client, options?: CallOptions): Promise<TeamLis
   return client.request({ method: "GET", path: "/api/v0/teams/" }, options);
 }
 
+export type TeamLeaveInput = {
+  readonly id: string;
+};
+
+export type TeamLeaveAnswer = Message;
+
+/** Leave a team: `DELETE /api/v0/teams/{id}/membership/` */
+export function teamLeave(client: Client, input: TeamLeaveInput, options?: CallOptions): Promise<TeamLeaveAnswer> {
+  return client.request({ method: "DELETE", path: `/api/v0/teams/${encodeURIComponent(input.id)}/membership/` }, options);
+}
+
 export type TemplateSearchInput = {
   readonly query?: {
     readonly select_filters?: string;

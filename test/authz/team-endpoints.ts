@@ -4,7 +4,7 @@ import { aCaller, type TestCaller } from "../support/fixtures.ts";
 import { asId, type UserId } from "../../server/src/base/ids.ts";
 import { findIdentity } from "../../server/src/domains/people/accounts/keys/identity-store.ts";
 import { hashSecret } from "../../server/src/domains/people/accounts/keys/rules/keys.ts";
-import { ABSENT, at, plain, type Needs, type Row } from "./row.ts";
+import { ABSENT, at, onObject, plain, type Needs, type Row } from "./row.ts";
 import type { Target, World } from "./world.ts";
 
 const NOTHING = "nothing";
@@ -52,6 +52,14 @@ async function aMember(world: World, team: TestCaller, role: string = NOTHING): 
   const token = await aToken(world, team, user, role);
   await world.done("GET", at(`/api/v0/team/invite/${token}/`), user);
   return user.id;
+}
+
+/** A team of somebody else of which this user is a member. */
+async function aMembership(world: World, user: TestCaller): Promise<number> {
+  const team = await aTeamOf(world, await aCaller(world.database));
+  const token = await aToken(world, team, user);
+  await world.done("GET", at(`/api/v0/team/invite/${token}/`), user);
+  return team.id;
 }
 
 export const inTeam = (needs: Needs, path: string, body?: unknown): Row => ({
@@ -136,6 +144,9 @@ export const teamEndpoints = {
         absent: handOver(ABSENT),
       },
     }),
+  ),
+  "DELETE /api/v0/teams/{id}/membership/": onObject("user_write", "id", aMembership, (id) =>
+    at(`/api/v0/teams/${id}/membership/`),
   ),
   "GET /api/v0/teams/": plain("user_read", "/api/v0/teams/"),
   "GET /api/v0/team/balances/": inTeam("billing_read", "/api/v0/team/balances/"),

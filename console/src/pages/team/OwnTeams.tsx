@@ -1,10 +1,12 @@
 import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { teamAcceptInvite, teamCreate, type Team } from "../../../../sdk/src/index.ts";
+import { teamAcceptInvite, teamCreate, teamLeave, type Team } from "../../../../sdk/src/index.ts";
 import { useAction } from "../../api/action.ts";
 import { useSwitchAccount } from "../../api/session.ts";
+import { ActionButton } from "../../parts/ActionButton.tsx";
 import { AsCommand } from "../../parts/AsCommand.tsx";
 import { Failure } from "../../parts/Failure.tsx";
+import { RemoveButton } from "../../parts/RemoveButton.tsx";
 import { ShownOnce } from "../../parts/ShownOnce.tsx";
 import { DataTable } from "../../ui/DataTable.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
@@ -15,6 +17,7 @@ import classes from "../account/account.module.css";
 /** Teams of a person who acts for themselves: act for one, create one, accept an invitation to one. */
 export function OwnTeams({ teams }: { readonly teams: readonly Team[] }) {
   const act = useSwitchAccount();
+  const leave = useAction(teamLeave, { changes: ["team"] });
   const [key, setKey] = useState<string>();
   return (
     <>
@@ -40,10 +43,30 @@ export function OwnTeams({ teams }: { readonly teams: readonly Team[] }) {
             key: "act",
             title: "Actions",
             isOnCard: true,
-            cell: ({ id, team_name: name }) => (
-              <Button size="compact-xs" variant="default" loading={act.isPending} onClick={() => act.mutate(id)}>
-                Act for it<span className="visually-hidden">: {name}</span>
-              </Button>
+            cell: ({ id, team_name: name, is_owner: isOwner }) => (
+              <span className={classes["buttons"]}>
+                <Button size="compact-xs" variant="default" loading={act.isPending} onClick={() => act.mutate(id)}>
+                  Act for it<span className="visually-hidden">: {name}</span>
+                </Button>
+                {isOwner ? (
+                  <ActionButton
+                    size="compact-xs"
+                    onClick={() => undefined}
+                    reason="Hand the team over first, or delete it."
+                  >
+                    Leave
+                  </ActionButton>
+                ) : (
+                  <RemoveButton
+                    action={leave}
+                    input={{ id: String(id) }}
+                    verb="Leave"
+                    what={name}
+                    loss="Your keys and sessions of the team end at once. What you rented there goes on: it is the team's."
+                    asCommand={<AsCommand request={{ method: "DELETE", path: `/api/v0/teams/${id}/membership/` }} />}
+                  />
+                )}
+              </span>
             ),
           },
         ]}

@@ -5,7 +5,7 @@ import { callerOf, identityOf, type HttpScope } from "../../../http/server.ts";
 import { listMembers } from "../accounts/for-teams.ts";
 import { requireOwnTeam } from "./authority.ts";
 import { acceptInvitation, inviteMember, type NewInvitation } from "./invitation-service.ts";
-import { changeMemberRole, removeMember } from "./member-service.ts";
+import { changeMemberRole, leaveTeam, removeMember } from "./member-service.ts";
 import type { RoleName } from "./role-service.ts";
 import { TEAM_TAGS } from "./tags.ts";
 import {
@@ -13,6 +13,7 @@ import {
   InviteQuery,
   InviteResponse,
   JoinedResponse,
+  LeftResponse,
   MemberParams,
   MemberRoleBody,
   MemberRoleResponse,
@@ -24,6 +25,7 @@ import { viewMember, viewRole } from "./views.ts";
 
 export function memberRoutes(scope: HttpScope, means: TeamMeans): void {
   listAndRemove(scope, means);
+  leave(scope, means);
   changeRoles(scope, means);
   invitations(scope, means);
 }
@@ -56,6 +58,21 @@ function listAndRemove({ app, database, mutate }: HttpScope, means: TeamMeans): 
       mutate(request, async (tx) => {
         await removeMember(tx, callerOf(request), parseId<UserId>(request.params.id), means);
         return { status: "success" as const, message: "User removed from the team." };
+      }),
+  );
+}
+
+function leave({ app, mutate }: HttpScope, means: TeamMeans): void {
+  app.delete(
+    "/api/v0/teams/:id/membership/",
+    {
+      config: { access: { operation: "api.team.leave", permission: "user_write", limit: "keys" } },
+      schema: { tags: TEAM_TAGS, summary: "Leave a team", params: MemberParams, response: { 200: LeftResponse } },
+    },
+    (request) =>
+      mutate(request, async (tx) => {
+        const id = await leaveTeam(tx, callerOf(request), parseId<UserId>(request.params.id), means);
+        return { success: true as const, msg: `You are no member of team ${id} any more.` };
       }),
   );
 }

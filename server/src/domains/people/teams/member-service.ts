@@ -6,6 +6,7 @@ import {
   deleteMember,
   deleteTeamKeys,
   findMember,
+  notForTeams,
   renewCookiesOf,
   setMemberRole,
   type TeamMember,
@@ -15,6 +16,7 @@ import { recordAudit, type Identities } from "../accounts/index.ts";
 import { lockOwnTeam, requireWithin } from "./authority.ts";
 import { findNamedRole, type RoleName } from "./role-service.ts";
 import type { TeamMeans } from "./team-service.ts";
+import { lockTeam } from "./team-store.ts";
 
 /** Removes a person from the team; the person's keys of the team are invalid once this is answered. */
 export async function removeMember(
@@ -39,6 +41,32 @@ export async function removeMember(
   await recordAudit(tx, identity, { ipAddress, action: "api.team.remove_member", args });
   tx.afterCommit(() => identities.forgetUser(team.id));
   return member;
+}
+
+/** Ends the caller's own membership in a team, with their keys and sessions of it. The owner stays, or hands the team over. */
+export async function leaveTeam(
+  tx: Tx,
+  { identity, ipAddress }: Caller,
+  teamId: UserId | undefined,
+  { identities, freezeAbandoned }: Pick<TeamMeans, "identities" | "freezeAbandoned">,
+): Promise<UserId> {
+  const { userId: memberId, memberId: actingId } = identity;
+  if (actingId !== undefined) throw notForTeams("A key of a team leaves no team: use a key of your own.");
+  const team = teamId === undefined ? undefined : await lockTeam(tx, teamId);
+  const member = team === undefined ? undefined : await findMember(tx.db, team.id, memberId);
+  if (team === undefined || member === undefined) throw notFound("no_such_team", "You are a member of no such team.");
+  if (member.role.identifier === "owner") {
+    throw forbidden("The owner does not leave a team: hand it over first, or delete it.", "owner_stays");
+  }
+  // Done first, as when somebody else removes the member.
+  await deleteMember(tx, team.id, memberId);
+  const keyIds = await deleteTeamKeys(tx, team.id, memberId);
+  await freezeAbandoned(tx, team.id);
+  const args = { team_id: team.id, role: member.role.identifier, key_ids: keyIds };
+  await recordAudit(tx, identity, { ipAddress, action: "api.team.leave", args });
+  await recordAudit(tx, { userId: team.id, memberId }, { ipAddress, action: "api.team.leave", args });
+  tx.afterCommit(() => identities.forgetUser(team.id));
+  return team.id;
 }
 
 /** Gives a member another role; without a name, that of an ordinary member. It applies to the member's keys at once. */

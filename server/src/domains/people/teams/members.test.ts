@@ -210,6 +210,34 @@ describe("members of teams", () => {
     });
   });
 
+  describe("leaving", () => {
+    const leave = (secret: string, id: number) => ask(app, secret, "DELETE", `/teams/${id}/membership/`);
+
+    test("ends the member's own keys of the team, and is in both audit logs", async () => {
+      const person = await app.caller();
+      const key = await join(app, team, person);
+      for (const secret of [key, team.secret])
+        assert.equal((await leave(secret, team.id)).status, 403, "a key of a team");
+      assert.equal((await leave(person.secret, team.id)).status, 200);
+      assert.deepEqual([await statusWith(key), await statusWith(person.secret)], [401, 200]);
+      assert.equal((await leave(person.secret, team.id)).body.error, "no_such_team");
+      const { rows } = await app.env.pool.query(
+        "select user_id from audit_events where action = 'api.team.leave' and (arguments->>'team_id')::integer = $1 order by id",
+        [team.id],
+      );
+      assert.deepEqual(
+        rows.map(({ user_id: id }) => id),
+        [person.id, team.id],
+      );
+    });
+
+    test("is refused for the owner, who is always one", async () => {
+      const refused = await leave(team.owner.secret, team.id);
+      assert.deepEqual([refused.status, refused.body.error], [403, "owner_stays"]);
+      assert.equal((await leave((await app.caller()).secret, team.id)).status, 404);
+    });
+  });
+
   describe("removing a member", () => {
     test("ends the member's keys of the team at once, and no key of the member's own", async () => {
       const person = await app.caller();

@@ -146,3 +146,5 @@ export const RolesResponse = Type.Array(RoleRecord);
 export const RoleNamesResponse = Type.Array(Text);
 /** Clients name the role to delete in the path, in the body, or in both; the body counts. */
 export const DeleteRoleBody = Type.Object({ role_id: Type.Optional(Id) });
+
+export const LeftResponse = Type.Object({ success: Type.Literal(true), msg: Type.String() });

@@ -167,6 +167,10 @@ export const PEOPLE_OPERATIONS: OperationWords = {
     description:
       "Removes a member and deletes the member's keys of the team. 404 `no_such_member`, 400 `owner_stays` for the owner.",
   },
+  "api.team.leave": {
+    description:
+      "Ends your membership in the team, with your keys and sessions of it. It takes a key of your own. 404 `no_such_team`, 403 `owner_stays` for its owner, 403 `team_user_forbidden` for a key of a team.",
+  },
   "api.team.set_member_role": {
     description:
       "Gives a member another role, by its name or id. 404 `no_such_member`, 400 `owner_stays`, 403 `forbidden` for the owner role or `missing_permissions`.",
