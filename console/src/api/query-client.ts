@@ -9,12 +9,12 @@ let isOver = false;
 
 /** The session of this browser, as the last answers of the server show it. */
 export const session = {
-  watch(watcher: () => void): () => void {
+  watch: (watcher: () => void): (() => void) => {
     watchers.add(watcher);
     return () => void watchers.delete(watcher);
   },
   isOver: () => isOver,
-  set(value: boolean): void {
+  set: (value: boolean): void => {
     if (value === isOver) return;
     isOver = value;
     for (const watcher of watchers) watcher();

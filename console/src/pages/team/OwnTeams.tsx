@@ -17,7 +17,6 @@ import classes from "../account/account.module.css";
 /** Teams of a person who acts for themselves: act for one, create one, accept an invitation to one. */
 export function OwnTeams({ teams }: { readonly teams: readonly Team[] }) {
   const act = useSwitchAccount();
-  const leave = useAction(teamLeave, { changes: ["team"] });
   const [key, setKey] = useState<string>();
   return (
     <>
@@ -43,31 +42,7 @@ export function OwnTeams({ teams }: { readonly teams: readonly Team[] }) {
             key: "act",
             title: "Actions",
             isOnCard: true,
-            cell: ({ id, team_name: name, is_owner: isOwner }) => (
-              <span className={classes["buttons"]}>
-                <Button size="compact-xs" variant="default" loading={act.isPending} onClick={() => act.mutate(id)}>
-                  Act for it<span className="visually-hidden">: {name}</span>
-                </Button>
-                {isOwner ? (
-                  <ActionButton
-                    size="compact-xs"
-                    onClick={() => undefined}
-                    reason="Hand the team over first, or delete it."
-                  >
-                    Leave
-                  </ActionButton>
-                ) : (
-                  <RemoveButton
-                    action={leave}
-                    input={{ id: String(id) }}
-                    verb="Leave"
-                    what={name}
-                    loss="Your keys and sessions of the team end at once. What you rented there goes on: it is the team's."
-                    asCommand={<AsCommand request={{ method: "DELETE", path: `/api/v0/teams/${id}/membership/` }} />}
-                  />
-                )}
-              </span>
-            ),
+            cell: (team) => <TeamActions team={team} isBusy={act.isPending} onAct={() => act.mutate(team.id)} />,
           },
         ]}
       />
@@ -85,6 +60,34 @@ export function OwnTeams({ teams }: { readonly teams: readonly Team[] }) {
         onClose={() => setKey(undefined)}
       />
     </>
+  );
+}
+
+type ActionsProps = { readonly team: Team; readonly isBusy: boolean; readonly onAct: () => void };
+
+/** Acting for a team, and leaving it. */
+function TeamActions({ team: { id, team_name: name, is_owner: isOwner }, isBusy, onAct }: ActionsProps) {
+  const leave = useAction(teamLeave, { changes: ["team"] });
+  return (
+    <span className={classes["buttons"]}>
+      <Button size="compact-xs" variant="default" loading={isBusy} onClick={onAct}>
+        Act for it<span className="visually-hidden">: {name}</span>
+      </Button>
+      {isOwner ? (
+        <ActionButton size="compact-xs" onClick={() => undefined} reason="Hand the team over first, or delete it.">
+          Leave
+        </ActionButton>
+      ) : (
+        <RemoveButton
+          action={leave}
+          input={{ id: String(id) }}
+          verb="Leave"
+          what={name}
+          loss="Your keys and sessions of the team end at once. What you rented there goes on: it is the team's."
+          asCommand={<AsCommand request={{ method: "DELETE", path: `/api/v0/teams/${id}/membership/` }} />}
+        />
+      )}
+    </span>
   );
 }
 
