@@ -4405,6 +4405,7 @@ export type ScheduleCreateRequest = {
   readonly start_time?: number;
   readonly end_time?: number;
   readonly instance_id?: number;
+  readonly api_key_id?: number;
   readonly [key: string]: unknown;
 };
 
@@ -4425,6 +4426,7 @@ export type ScheduleUpdateRequest = {
   readonly start_time?: number;
   readonly end_time?: number;
   readonly instance_id?: number;
+  readonly api_key_id?: number;
   readonly [key: string]: unknown;
 };
 
@@ -5769,6 +5771,23 @@ export type WebhookCreateResponse = {
   readonly success: true;
   readonly webhook: WebhookWithSecret;
   readonly enabled_notification_preferences: readonly string[];
+};
+
+export type WebhookDeliveriesResponse = {
+  readonly success: true;
+  readonly deliveries: readonly WebhookDelivery[];
+};
+
+export type WebhookDelivery = {
+  readonly event_id: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly state: "due" | "delivered" | "failed";
+  readonly attempt_count: number;
+  readonly outcome: string;
+  readonly created_at: number;
+  readonly next_attempt_at: number | null;
+  readonly ended_at: number | null;
 };
 
 export type WebhookListResponse = {
@@ -7162,14 +7181,14 @@ export function billingSpendForecast(client: Client, options?: CallOptions): Pro
 
 export type BillingSpendDaysInput = {
   readonly query?: {
-    readonly by?: "instance" | "label" | "endpoint" | "key" | "kind";
+    readonly by?: "instance" | "label" | "endpoint" | "person" | "key" | "kind";
     readonly days?: number;
   };
 };
 
 export type BillingSpendDaysAnswer = BillingSpendDaysResponse;
 
-/** Show spending by day, split by instance, label, endpoint, key or kind: `GET /api/v0/charges/split/` */
+/** Show spending by day, split by instance, label, endpoint, person, key or kind: `GET /api/v0/charges/split/` */
 export function billingSpendDays(client: Client, input: BillingSpendDaysInput = {}, options?: CallOptions): Promise<BillingSpendDaysAnswer> {
   return client.request({ method: "GET", path: "/api/v0/charges/split/", query: input.query }, options);
 }
@@ -9773,6 +9792,20 @@ export type WebhookDeleteAnswer = Success;
 /** Delete a webhook: `DELETE /api/v0/webhooks/{id}/` */
 export function webhookDelete(client: Client, input: WebhookDeleteInput, options?: CallOptions): Promise<WebhookDeleteAnswer> {
   return client.request({ method: "DELETE", path: `/api/v0/webhooks/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type WebhookDeliveriesInput = {
+  readonly id: string;
+  readonly query?: {
+    readonly limit?: number;
+  };
+};
+
+export type WebhookDeliveriesAnswer = WebhookDeliveriesResponse;
+
+/** List the newest deliveries to a webhook: `GET /api/v0/webhooks/{id}/deliveries/` */
+export function webhookDeliveries(client: Client, input: WebhookDeliveriesInput, options?: CallOptions): Promise<WebhookDeliveriesAnswer> {
+  return client.request({ method: "GET", path: `/api/v0/webhooks/${encodeURIComponent(input.id)}/deliveries/`, query: input.query }, options);
 }
 
 export type WebhookRotateSecretInput = {

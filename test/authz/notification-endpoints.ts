@@ -47,6 +47,9 @@ export const notificationEndpoints = {
       return at(PATH, BODY);
     },
   },
+  "GET /api/v0/webhooks/{id}/deliveries/": onObject("user_read", "id", aWebhook, (id) =>
+    at(`${PATH}${id}/deliveries/`),
+  ),
   "PUT /api/v0/webhooks/{id}/": onWebhook((id) => `${PATH}${id}/`, { name: "Ops" }),
   "DELETE /api/v0/webhooks/{id}/": onWebhook((id) => `${PATH}${id}/`),
   "POST /api/v0/webhooks/{id}/rotate-secret/": onWebhook((id) => `${PATH}${id}/rotate-secret/`),

@@ -113,6 +113,32 @@ test("a renter keeps their account", async (t) => {
     await page.getByText("this one").waitFor();
   });
 
+  await t.test("a webhook is made, changed, tested and gets another secret", async () => {
+    await page.goto("/account/notifications/webhooks");
+    await page.getByRole("button", { name: "Add a webhook" }).click();
+    await page.getByLabel("Address").fill("https://192.0.2.1/hook");
+    await page.getByLabel("Name").fill(HOSTILE);
+    await page.getByRole("combobox", { name: "Notifications" }).fill("low");
+    await page.getByRole("option", { name: "Low credit" }).click();
+    await page.keyboard.press("Tab");
+    await page.getByRole("button", { name: "Add the webhook" }).click();
+    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("button", { name: /^Change webhook/ }).click();
+    await page.getByLabel("Address").fill("https://192.0.2.2/hook");
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "Change the webhook" }).click();
+    await page.getByText("https://192.0.2.2/hook").waitFor();
+    await page.getByRole("button", { name: /^Test webhook/ }).click();
+    await page.getByText(/^The test event was not delivered/).waitFor();
+    await page.getByRole("button", { name: /^Deliveries of/ }).click();
+    await page.getByText("Nothing was sent yet").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: /^New secret/ }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "New secret" }).click();
+    await page.getByText(/^whsec_/).waitFor();
+    await page.getByRole("button", { name: "I have kept it" }).click();
+  });
+
   await t.test("the other pages show what is stored, in both schemes and on a phone", async () => {
     await done(app, person.secret, "POST", "/secrets/", { key: "HF_TOKEN", value: "hf_x" });
     await page.setViewportSize({ width: 390, height: 844 });

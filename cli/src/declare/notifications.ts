@@ -54,6 +54,9 @@ function declareWebhooks(program: Command): void {
   ofOne("rotate", "give a webhook another secret; it is shown this once").action(async (id, options) =>
     (await import("../commands/webhook/rotate.ts")).rotateWebhook(id, options),
   );
+  ofOne("deliveries", "list the newest deliveries to a webhook, with the answers").action(async (id, options) =>
+    (await import("../commands/webhook/deliveries.ts")).listDeliveries(id, options),
+  );
   ofOne("test", "call a webhook once with a test event").action(async (id, options) =>
     (await import("../commands/webhook/test.ts")).testWebhook(id, options),
   );

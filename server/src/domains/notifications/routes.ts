@@ -11,6 +11,8 @@ import { describePreferences, parsePreferences } from "./rules/preferences.ts";
 import {
   ChangedWebhook,
   CreatedWebhook,
+  DeliveriesQuery,
+  DeliveriesResponse,
   DoneResponse,
   NotificationsQuery,
   NotificationsResponse,
@@ -30,7 +32,14 @@ import {
 import { testWebhook } from "./webhooks/test-service.ts";
 import { viewType, viewWebhook } from "./views.ts";
 import type { WebhookClient } from "./webhooks/client.ts";
-import { changeWebhook, createWebhook, removeWebhook, rotateSecret, type WebhookPorts } from "./webhooks/service.ts";
+import {
+  changeWebhook,
+  createWebhook,
+  removeWebhook,
+  rotateSecret,
+  showDeliveries,
+  type WebhookPorts,
+} from "./webhooks/service.ts";
 import { listWebhooks } from "./webhooks/store.ts";
 
 const TAGS = ["Notifications"];
@@ -135,6 +144,23 @@ function webhookReadingRoutes({ app, database }: HttpScope): void {
     async (request) => {
       const webhooks = await listWebhooks(database.kysely, [identityOf(request).userId]);
       return { success: true as const, webhooks: webhooks.map(viewWebhook) };
+    },
+  );
+  app.get(
+    `${WEBHOOKS}:id/deliveries/`,
+    {
+      config: { access: { operation: "api.webhook.deliveries", permission: "user_read" } },
+      schema: {
+        tags: TAGS,
+        summary: "List the newest deliveries to a webhook",
+        params: WebhookParams,
+        querystring: DeliveriesQuery,
+        response: { 200: DeliveriesResponse },
+      },
+    },
+    (request) => {
+      const asked = { id: request.params.id, limit: request.query.limit };
+      return showDeliveries(database.kysely, identityOf(request).userId, asked);
     },
   );
 }

@@ -98,6 +98,23 @@ const Delivery = model("Delivery", {
   next_attempt_at: Nullable(Time),
   ended_at: Nullable(Time),
 });
+export const DeliveriesQuery = Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })) });
+export const DeliveriesResponse = Type.Object({
+  success: Done,
+  deliveries: Type.Array(
+    model("WebhookDelivery", {
+      event_id: Type.String(),
+      type: Type.String(),
+      subject: Type.String(),
+      state: Delivery.properties.state,
+      attempt_count: Type.Integer(),
+      outcome: Type.String(),
+      created_at: Time,
+      next_attempt_at: Nullable(Time),
+      ended_at: Nullable(Time),
+    }),
+  ),
+});
 export const NotificationsResponse = Type.Object({
   success: Done,
   notices: Type.Array(

@@ -1,6 +1,6 @@
 import { epochSeconds } from "../../base/clock.ts";
 import { eventIdOf } from "./delivery/rules/event.ts";
-import type { StoredDelivery, StoredNotification } from "./inbox/store.ts";
+import type { StoredDelivery, StoredNotification, WebhookDelivery } from "./inbox/store.ts";
 import type { NotificationType } from "./rules/notification-types.ts";
 import type { Webhook } from "./webhooks/rules/webhook.ts";
 
@@ -47,5 +47,19 @@ export function viewNotification(notification: StoredNotification, deliveries: r
       next_attempt_at: seconds(delivery.dueAt),
       ended_at: seconds(delivery.endedAt),
     })),
+  };
+}
+
+export function viewWebhookDelivery(delivery: WebhookDelivery) {
+  return {
+    event_id: eventIdOf(delivery.notificationId),
+    type: delivery.kind,
+    subject: delivery.subject,
+    state: delivery.state,
+    attempt_count: delivery.attemptCount,
+    outcome: delivery.outcome,
+    created_at: epochSeconds(delivery.createdAt),
+    next_attempt_at: seconds(delivery.dueAt),
+    ended_at: seconds(delivery.endedAt),
   };
 }

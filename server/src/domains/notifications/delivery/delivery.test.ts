@@ -88,6 +88,15 @@ test("a delivery carries the body, the headers and the signature of the contract
   assert.equal(call.headers["x-vast-delivery-attempt"], "1");
   assert.equal(call.headers["x-vast-timestamp"], String(Date.parse("2026-05-01T00:01:30Z") / 1000));
   assert.ok(verify(call, hook.secret) && !verify(call, "whsec_another"));
+  const url = `${WEBHOOKS}${hook.id}/deliveries/`;
+  const listed = await http.call({ url: `${url}?limit=1`, secret: caller.secret });
+  assert.deepEqual(
+    listed.body.deliveries.map(({ event_id: id, outcome }: Record<string, unknown>) => [id, outcome]),
+    [[eventId, "answered 200"]],
+  );
+  const stranger = await aCaller(http.scope.database);
+  assert.equal((await http.call({ url, secret: stranger.secret })).body.error, "no_such_webhook");
+  assert.equal((await http.call({ url: `${url}?limit=0`, secret: caller.secret })).body.field, "limit");
   assert.deepEqual(await deliveriesOf(http, caller), [
     {
       channel: "webhook",

@@ -82,6 +82,41 @@ export async function listDeliveries(
   }));
 }
 
+/** A delivery to a webhook, with what it told. */
+export type WebhookDelivery = Omit<StoredDelivery, "channel" | "webhookId"> & {
+  readonly kind: string;
+  readonly subject: string;
+  readonly createdAt: Date;
+};
+
+/** The deliveries to a webhook of this user, newest first. */
+export async function listWebhookDeliveries(
+  db: Reader,
+  { webhookId, userId, limit }: { readonly webhookId: WebhookId; readonly userId: UserId; readonly limit: number },
+): Promise<readonly WebhookDelivery[]> {
+  const rows = await db
+    .selectFrom("notice_deliveries as d")
+    .innerJoin("notices as n", "n.id", "d.notice_id")
+    .select(["d.notice_id", "d.state", "d.attempt_count", "d.outcome", "d.due_at", "d.ended_at", "d.created_at"])
+    .select(["n.kind", "n.subject"])
+    .where("d.webhook_id", "=", webhookId)
+    .where("d.user_id", "=", userId)
+    .orderBy("d.id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    notificationId: row.notice_id,
+    state: row.state,
+    attemptCount: row.attempt_count,
+    outcome: row.outcome,
+    dueAt: row.due_at ?? undefined,
+    endedAt: row.ended_at ?? undefined,
+    createdAt: row.created_at,
+    kind: row.kind,
+    subject: row.subject,
+  }));
+}
+
 /** Marks these, or all up to an id, as read; returns how many were unread. Other users' ids are ignored. */
 export async function markRead(
   tx: Tx,

@@ -2,14 +2,17 @@ import { invalid, notFound } from "../../../base/errors.ts";
 import type { Caller, Identity } from "../../../base/identity.ts";
 import { parseId, type UserId, type WebhookId } from "../../../base/ids.ts";
 import type { Encryption } from "../../../base/encryption.ts";
-import type { Tx } from "../../../db/transaction.ts";
+import type { Reader, Tx } from "../../../db/transaction.ts";
+import { listWebhookDeliveries } from "../inbox/store.ts";
 import { findNotificationType } from "../rules/notification-types.ts";
 import { listPreferences, lockChannels, putPreferences } from "../preference-store.ts";
 import { effectiveChannels } from "../rules/preferences.ts";
+import { viewWebhookDelivery } from "../views.ts";
 import { newWebhookSecret, parseWebhook, WEBHOOKS_MAX, type Webhook, type WebhookBody } from "./rules/webhook.ts";
 import {
   deleteWebhook,
   insertWebhook,
+  listTargets,
   listWebhooks,
   reserveWebhookId,
   encryptionContextOf,
@@ -100,6 +103,21 @@ export async function rotateSecret(
   if (webhook === undefined) throw noSuchWebhook(text);
   await ports.recordAudit(tx, identity, { ipAddress, action: "api.webhook.rotate_secret", args: { id } });
   return { webhook, secret };
+}
+
+const DELIVERIES_DEFAULT = 25;
+
+/** The newest deliveries to a webhook, with the outcome of the last attempt of each. */
+export async function showDeliveries(
+  db: Reader,
+  userId: UserId,
+  { id: text, limit = DELIVERIES_DEFAULT }: { readonly id: string; readonly limit: number | undefined },
+) {
+  const webhookId = toWebhookId(text);
+  const isOwn = webhookId !== undefined && (await listTargets(db, [webhookId])).get(webhookId)?.userId === userId;
+  if (!isOwn) throw noSuchWebhook(text);
+  const deliveries = await listWebhookDeliveries(db, { webhookId, userId, limit });
+  return { success: true as const, deliveries: deliveries.map(viewWebhookDelivery) };
 }
 
 /** Turns on the webhook channel of the subscribed kinds; returns those for which it was off. */

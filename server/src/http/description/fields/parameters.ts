@@ -71,7 +71,7 @@ const PARAMETERS: FieldWords = {
   ],
   "api.endpoint.history to": ["End of the span, in seconds since 1970; now by default", 1_767_229_200],
   "api.endpoint.history step": ["Seconds of a step; a 120th of the span by default", 60],
-  "api.billing.spend_days by": ["`instance` (the default), `label`, `endpoint`, `key` or `kind`", "label"],
+  "api.billing.spend_days by": ["`instance` (the default), `label`, `endpoint`, `person`, `key` or `kind`", "label"],
   "api.billing.spend_days days": ["Number of days up to today, from 1 to 92; 30 by default", 30],
   "api.template.versions limit": ["Most versions of one answer: at most 100, 20 by default", 20],
   "api.template.outlook type": ["`ondemand` (the default), or `bid` for an interruptible rental", "ondemand"],

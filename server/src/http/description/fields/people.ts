@@ -371,5 +371,17 @@ export const PEOPLE_FIELDS: FieldWords = {
   "Delivery.attempt_count": ["Number of attempts", 1],
   "Delivery.outcome": ["Outcome of the last attempt in a sentence", "250 OK"],
   "Delivery.next_attempt_at": ["Time of the next attempt, in seconds since the epoch; null when there is none", null],
+  "WebhookDeliveriesResponse.deliveries": ["Deliveries, the newest first"],
+  "WebhookDelivery.event_id": ["Id of the event, as the webhook gets it", "evt_301"],
+  "WebhookDelivery.type": ["Key of its notification type", "client:low_credit"],
+  "WebhookDelivery.subject": ["Subject of the notification", "Your credit is low"],
+  "WebhookDelivery.state": ["`due` until it is `delivered` or has `failed`", "delivered"],
+  "WebhookDelivery.attempt_count": ["Number of attempts", 1],
+  "WebhookDelivery.outcome": ["The receiver's answer to the last attempt; empty before the first", "answered 204"],
+  "WebhookDelivery.next_attempt_at": [
+    "Time of the next attempt, in seconds since the epoch; null when there is none",
+    null,
+  ],
+  "WebhookDelivery.ended_at": ["Time of the end, in seconds since the epoch; null while it is due", START],
   "Delivery.ended_at": ["Time of the end, in seconds since the epoch; null while it is due", START],
 };

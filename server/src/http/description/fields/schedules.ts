@@ -20,6 +20,11 @@ const UNTIL: Words = [
 ];
 const INSTANCE: Words = ["Id of the instance that the job is about, for lists only; null without one", 77];
 
+const KEY: Words = [
+  "Id of the API key that the job acts with, one of the caller's own that may do no more than the calling key; the calling key by default",
+  3,
+];
+
 /** Fields of scheduled jobs and their runs. */
 export const SCHEDULE_FIELDS: FieldWords = {
   api_endpoint: ENDPOINT,
@@ -41,6 +46,8 @@ export const SCHEDULE_FIELDS: FieldWords = {
   "ScheduleCreateRequest.instance_id": INSTANCE,
   "ScheduleUpdateRequest.instance_id": INSTANCE,
   "ScheduledJob.instance_id": INSTANCE,
+  "ScheduleCreateRequest.api_key_id": KEY,
+  "ScheduleUpdateRequest.api_key_id": KEY,
   scheduled_job_id: ["Id of the scheduled job", 8],
   "ScheduledJob.id": ["Id of the scheduled job", 8],
   "ScheduledJob.status": [

@@ -20,7 +20,7 @@ export const MONEY_OPERATIONS: OperationWords = {
   },
   "api.billing.spend_days": {
     description:
-      "Returns what each of the last days (UTC) cost in dollars, split by instance, label, endpoint, API key or kind of contract. The twelve largest parts have a series, and the series add up to everything. Use that is not charged yet is not in it. 400 `invalid_args` for a parameter that cannot be read.",
+      "Returns what each of the last days (UTC) cost in dollars, split by instance, label, endpoint, person, API key or kind of contract. A person is the member of a team whose key or sign-in ordered, otherwise the account; sign-ins of one person are one part. The twelve largest parts have a series, and the series add up to everything. Use that is not charged yet is not in it. 400 `invalid_args` for a parameter that cannot be read.",
   },
   "api.billing.spend_forecast": {
     description:

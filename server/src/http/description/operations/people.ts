@@ -234,6 +234,10 @@ export const PEOPLE_OPERATIONS: OperationWords = {
       "Replaces the channels by notification type; types that are left out go back to their default. 400 `invalid_args` for an unknown type.",
   },
   "api.webhook.list": { description: "Returns the webhooks of the account, without their secrets." },
+  "api.webhook.deliveries": {
+    description:
+      "Returns the newest deliveries to a webhook, the newest first, with the answer to the last attempt. 404 `no_such_webhook`.",
+  },
   "api.webhook.create": {
     description:
       "Creates a webhook and turns on its notification types; its secret is shown this once. 400 `max_webhooks`, 400 `invalid_args` for an address that is no public https address.",
@@ -279,7 +283,7 @@ export const PEOPLE_OPERATIONS: OperationWords = {
   },
   "api.schedule.create": {
     description:
-      "Schedules a request, which the server sends to itself with the rights that the calling key has at each run. Times are UTC. 422 `job_exists` with `scheduled_job_id` when the account sends the same request at the same times already; 400 `too_many` above 500 jobs, 400 `invalid_args` for times that do not fit the frequency or a path that does not exist, 403 for an operation that the key may not call.",
+      "Schedules a request, which the server sends to itself with the rights that the calling key, or the one in `api_key_id`, has at each run. Times are UTC. 422 `job_exists` with `scheduled_job_id` when the account sends the same request at the same times already; 400 `too_many` above 500 jobs, 400 `invalid_args` for times that do not fit the frequency or a path that does not exist, 403 for an operation that the key may not call and for an `api_key_id` that may do more than the calling key, 404 `not_found` for an unknown one.",
     request: {
       api_endpoint: "/api/v0/instances/reboot/77/",
       request_method: "PUT",
@@ -291,7 +295,7 @@ export const PEOPLE_OPERATIONS: OperationWords = {
   },
   "api.schedule.update": {
     description:
-      "Changes the named fields of a scheduled job, which acts with the calling key from then on; another key than the job's names the whole request. A job that is over goes on with its new times. 404 `not_found`, 400 `missing_input` without a field, 422 `job_exists` as for a new job.",
+      "Changes the named fields of a scheduled job, which acts with the calling key, or the one in `api_key_id`, from then on; another key than the job's names the whole request. A job that is over goes on with its new times. 404 `not_found`, 400 `missing_input` without a field, 422 `job_exists` as for a new job.",
     request: { frequency: "WEEKLY", day_of_the_week: 1, hour_of_the_day: 3 },
   },
   "api.schedule.delete": {
