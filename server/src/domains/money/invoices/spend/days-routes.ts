@@ -12,7 +12,7 @@ export function spendDayRoutes({ app, database, clock }: HttpScope): void {
       config: { access: { operation: "api.billing.spend_days", permission: "billing_read" } },
       schema: {
         tags: ["Billing"],
-        summary: "Show spending by day, split by instance, label, endpoint, key or kind",
+        summary: "Show spending by day, split by instance, label, endpoint, person, key or kind",
         querystring: SpendDaysQuery,
         response: { 200: SpendDays },
       },

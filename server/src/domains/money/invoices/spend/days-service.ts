@@ -1,7 +1,8 @@
 import { epochSeconds } from "../../../../base/clock.ts";
-import type { InstanceId, UserId } from "../../../../base/ids.ts";
+import { parseId, type ApiKeyId, type InstanceId, type UserId } from "../../../../base/ids.ts";
 import { nanos, toDollars } from "../../../../base/money.ts";
 import type { Reader } from "../../../../db/transaction.ts";
+import { listKeyOrigins, type KeyOrigin } from "../../../people/accounts/for-invoices.ts";
 import { listInstanceCosts, listInstanceNames, listOrderScopes, NO_COST } from "../../../rental/instances/index.ts";
 import { listVolumeCosts } from "../../../supply/volumes/index.ts";
 import { listWorkplaces } from "../../../serverless/index.ts";
@@ -61,11 +62,13 @@ async function readParts(db: Reader, userId: UserId, { by, contracts }: Asked): 
         return { id: `endpoint:${place.endpointId}`, name: place.endpointName || `Endpoint ${place.endpointId}` };
       });
     }
+    case "person":
     case "key": {
-      const scopes = await listOrderScopes(db, userId, ids);
+      const keys = await readOrderKeys(db, userId, ids);
+      const partOf = by === "key" ? keyPart : personPart;
       return ofInstance((id) => {
-        const scope = scopes.get(id)?.find((one) => one.startsWith("key:"));
-        return scope === undefined ? NONE : { id: scope, name: scope.replace("key:", "Key ") };
+        const key = keys.get(id);
+        return key === undefined ? NONE : partOf(key);
       });
     }
     case "label":
@@ -74,6 +77,40 @@ async function readParts(db: Reader, userId: UserId, { by, contracts }: Asked): 
       return by === "label" ? ofInstance((id) => labelled(labels.get(id) ?? "")) : contractsOf(labels);
     }
   }
+}
+
+type OrderKey = { readonly id: ApiKeyId; readonly origin: KeyOrigin };
+
+/** The key that ordered each of these instances, for those that a key ordered. */
+async function readOrderKeys(
+  db: Reader,
+  userId: UserId,
+  instanceIds: readonly InstanceId[],
+): Promise<ReadonlyMap<InstanceId, OrderKey>> {
+  const keyIds = new Map<InstanceId, ApiKeyId>();
+  for (const [id, scopes] of await listOrderScopes(db, userId, instanceIds)) {
+    const scope = scopes.find((one) => one.startsWith("key:"));
+    const keyId = scope === undefined ? undefined : parseId<ApiKeyId>(scope.replace("key:", ""));
+    if (keyId !== undefined) keyIds.set(id, keyId);
+  }
+  const origins = await listKeyOrigins(db, userId, [...new Set(keyIds.values())]);
+  return new Map(
+    [...keyIds].flatMap(([instanceId, id]) => {
+      const origin = origins.get(id);
+      return origin === undefined ? [] : [[instanceId, { id, origin }] as const];
+    }),
+  );
+}
+
+/** All sessions of a person are one part: each sign-in has a key of its own, and none has a name. */
+function keyPart({ id, origin: { name, isSession, personId, personName } }: OrderKey): Part {
+  return isSession
+    ? { id: `sessions:${personId}`, name: `Sign-ins of ${personName}` }
+    : { id: `key:${id}`, name: name || `Key ${id}` };
+}
+
+function personPart({ origin: { personId, personName } }: OrderKey): Part {
+  return { id: `person:${personId}`, name: personName };
 }
 
 function labelled(label: string): Part {

@@ -41,6 +41,7 @@ test("spending is split by day, and the forecast follows from what runs now", as
   assert.deepEqual(await ids("kind"), ["instance"]);
   assert.deepEqual(await ids("endpoint"), ["none"]);
   assert.match((await ids("key")).join(), /^key:\d+$/);
+  assert.deepEqual(await ids("person"), [`person:${user.id}`]);
   assert.deepEqual((await ask(world, stranger, "split/")).series, []);
   const forecast = await ask(world, user, "forecast/");
   assert.ok(forecast.cost_per_hour >= 1 && forecast.balance < 10);

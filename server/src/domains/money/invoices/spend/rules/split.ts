@@ -1,5 +1,5 @@
 /** The ways in which spending can be split. */
-export const SPLITS = ["instance", "label", "endpoint", "key", "kind"] as const;
+export const SPLITS = ["instance", "label", "endpoint", "person", "key", "kind"] as const;
 export type Split = (typeof SPLITS)[number];
 
 /** Dollars of one contract on one day (UTC), in nano-dollars. */
