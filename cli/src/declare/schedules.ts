@@ -40,7 +40,8 @@ function whenOptions(command: Command): Command {
     .option("--from <time>", "no run before this time; now when left out", parseTime)
     .option("--until <time>", "no run after this time; a year later when left out", parseTime)
     .option("--body <json>", "body of the request", parseJsonObject)
-    .option("--instance <id>", "instance that the job is about, for the list", parseId);
+    .option("--instance <id>", "instance that the job is about, for the list", parseId)
+    .option("--act-with <key>", "id of a key of yours that the job acts with; the calling key when left out", parseId);
 }
 
 function parseMethod(text: string): "GET" | "POST" | "PUT" | "DELETE" {

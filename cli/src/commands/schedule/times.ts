@@ -17,6 +17,8 @@ export type WhenOptions = {
   readonly until?: number;
   readonly body?: object;
   readonly instance?: number;
+  /** The id of the key that the job acts with. */
+  readonly actWith?: number;
 };
 
 export function parseMinute(text: string): number {
@@ -45,7 +47,7 @@ export function parseDay(text: string): WeekTime {
 }
 
 /** The fields of a job that the options name. Throws when they contradict each other. */
-export function fieldsOf({ once, hourly, daily, weekly, from, until, body, instance }: WhenOptions) {
+export function fieldsOf({ once, hourly, daily, weekly, from, until, body, instance, actWith }: WhenOptions) {
   const rhythms = [
     once === undefined ? undefined : ({ frequency: "ONCE", start_time: once } as const),
     hourly === undefined ? undefined : ({ frequency: "HOURLY", min_of_the_hour: hourly } as const),
@@ -70,6 +72,7 @@ export function fieldsOf({ once, hourly, daily, weekly, from, until, body, insta
       end_time: until,
       request_body: body && { ...body },
       instance_id: instance,
+      api_key_id: actWith,
     }),
   };
 }

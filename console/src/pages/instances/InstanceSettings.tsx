@@ -6,6 +6,7 @@ import { instanceUpdate, type Instance } from "../../../../sdk/src/index.ts";
 import { useAction } from "../../api/action.ts";
 import { AsCommand } from "../../parts/AsCommand.tsx";
 import { Failure } from "../../parts/Failure.tsx";
+import { AddSchedule, ScheduleList } from "../../parts/schedules.tsx";
 import { HostileText } from "../../ui/HostileText.tsx";
 import { Section } from "../../ui/PageHead.tsx";
 import { Waiting } from "../../ui/Waiting.tsx";
@@ -25,6 +26,9 @@ export function InstanceSettings() {
           <Name key={`name ${instance.label}`} instance={instance} />
           <Traffic key={`traffic ${instance.traffic_limit}`} instance={instance} />
         </div>
+      </Section>
+      <Section title="Schedules" actions={<AddSchedule instance={instance.id} />}>
+        <ScheduleList instance={instance.id} />
       </Section>
       <Section title="As it was rented">
         <Rented instance={instance} />

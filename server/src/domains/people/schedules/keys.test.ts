@@ -1,7 +1,7 @@
 // Rights of the key behind a scheduled job when the job runs.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { testApp } from "../../../../../test/support/app.ts";
+import { testApp, type TestApp } from "../../../../../test/support/app.ts";
 import { aCaller, aKey, inTransaction } from "../../../../../test/support/fixtures.ts";
 import { signIn, signUp } from "../../../../../test/support/second-factors.ts";
 import {
@@ -20,6 +20,12 @@ import {
   SECRETS,
   START,
 } from "../../../../../test/support/schedules.ts";
+
+const narrowKey = (world: TestApp, owner: { readonly secret: string }) =>
+  done(world, owner, "POST", "/api/v0/auth/apikeys/", {
+    name: "narrow",
+    permissions: { api: { instance_read: {}, instance_write: {}, user_write: {} } },
+  });
 
 describe("the key of a job", () => {
   test("that is deleted fails the run, ends the job and is told; no request is sent", async (t) => {
@@ -66,6 +72,43 @@ describe("the key of a job", () => {
     await pass(world, 3 * HOUR_MS);
     assert.deepEqual([await namesOf(world, owner), await namesOf(world, stranger)], [[], []]);
     assert.equal((await jobOf(world, owner, id)).status, "stopped");
+  });
+
+  test("may be named: one of the same holder that may do no more than the caller", async (t) => {
+    const world = await testApp(t);
+    const person = await signUp(world);
+    const { body: session } = await signIn(world, person.name);
+    const browser = { secret: session.api_key };
+    const make = async (name: string, permissions?: object) =>
+      (await done(world, browser, "POST", "/api/v0/auth/apikeys/", { name, permissions })).id;
+    const whole = await make("whole");
+    const id = await create(world, browser, daily({ api_key_id: whole }));
+    assert.equal((await jobOf(world, browser, id)).api_key_id, whole);
+    for (let day = 0; day < 8; day += 1) await pass(world, day === 0 ? 3 * HOUR_MS : DAY_MS);
+    const [last] = await runsOf(world, person, id);
+    assert.deepEqual([last.due_time, last.api_key_id], [START + (7 * 24 + 3) * 3_600, whole]);
+    const narrow = { secret: (await narrowKey(world, person)).key };
+    const stranger = await world.caller();
+    for (const [caller, api_key_id, status] of [
+      [narrow, whole, 403],
+      [person, stranger.key.id, 404],
+      [person, 0, 400],
+    ] as const) {
+      const refused = await ask(world, caller, "POST", JOBS_PATH, daily({ api_key_id, hour_of_the_day: 5 }));
+      assert.equal(refused.status, status, refused.text);
+    }
+    const bound = { name: "bound", demands_tfa: true };
+    const { key } = await done(world, person, "POST", "/api/v0/auth/apikeys/", bound);
+    const refused = await ask(
+      world,
+      { secret: key },
+      "POST",
+      JOBS_PATH,
+      daily({ api_key_id: whole, hour_of_the_day: 5 }),
+    );
+    assert.deepEqual([refused.status, /second factor/.test(refused.text)], [403, true], refused.text);
+    const changed = { hour_of_the_day: 4, api_key_id: whole };
+    assert.equal((await ask(world, person, "PUT", `${JOBS_PATH}${id}/`, changed)).body.field, "request_body");
   });
 
   test("that is narrowed fails the run with 403 and is told, and the job may no more than the key", async (t) => {

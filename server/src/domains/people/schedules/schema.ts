@@ -16,6 +16,7 @@ const JOB_FIELDS = {
   start_time: Type.Optional(Type.Number()),
   end_time: Type.Optional(Type.Number()),
   instance_id: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+  api_key_id: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
 };
 
 export const CreateJobBody = Type.Object(JOB_FIELDS, { additionalProperties: true });

@@ -4,6 +4,7 @@ import { AppError, invalid, notFound } from "../../../base/errors.ts";
 import type { Caller, Identity } from "../../../base/identity.ts";
 import { asId, type InstanceId, type ScheduledJobId, type UserId } from "../../../base/ids.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
+import { actingIdentity } from "./acting-key.ts";
 import { lockUser, recordAudit, requireRoom } from "../accounts/index.ts";
 import { firstDueAt, readTimetable, refuseRequest, textOfJob, type Job, type JobRequest } from "./rules/job.ts";
 import type { Timetable } from "./rules/timetable.ts";
@@ -37,7 +38,7 @@ export type SchedulePorts = {
   readonly accessOf: (method: string, path: string) => RouteAccess | undefined;
 };
 
-/** Creates a job of the caller's key, and returns its id. 422 `job_exists` when the account has the same one. */
+/** Creates a job of the caller's key, or of the named one, and returns its id. 422 `job_exists` when the account has the same one. */
 export async function createJob(
   tx: Tx,
   { identity, ipAddress }: Caller,
@@ -45,12 +46,13 @@ export async function createJob(
   ports: SchedulePorts,
 ): Promise<ScheduledJobId> {
   const request = { method: body.request_method, endpoint: body.api_endpoint, body: body.request_body ?? {} };
-  requireAllowed(identity, request, ports);
+  const acting = await actingIdentity(tx, identity, body.api_key_id);
+  requireAllowed(acting, request, ports);
   const timetable = readTimetable(body, tx.now);
   const dueAt = firstDueAt(timetable, tx.now);
   const { userId } = identity;
   await requireRoomForJob(tx, userId);
-  const job = storedOf(tx, { identity, request, timetable, instanceId: instanceIn(body), dueAt }, ports);
+  const job = storedOf(tx, { identity: acting, request, timetable, instanceId: instanceIn(body), dueAt }, ports);
   await refuseSame(tx, job);
   const id = await insertJob(tx, job);
   await deleteOldestClosed(tx, userId, CLOSED_JOBS_MAX);
@@ -59,8 +61,8 @@ export async function createJob(
 }
 
 /**
- * Changes the named fields of a job, which acts with the caller's key from then on. Another key than the job's has to
- * state the whole request: it must neither learn nor redirect what the other key was to send.
+ * Changes the named fields of a job, which acts with the caller's key, or the named one, from then on. Another key than
+ * the job's has to state the whole request: it must neither learn nor redirect what the other key was to send.
  */
 export async function changeJob(
   tx: Tx,
@@ -76,12 +78,13 @@ export async function changeJob(
   const job = await lockJobOf(tx, userId, asId<ScheduledJobId>(id));
   if (job === undefined) throw noSuchJob(id);
   const request = requestIn(body, job, { identity, encryption: ports.encryption });
-  requireAllowed(identity, request, ports);
+  const acting = await actingIdentity(tx, identity, body.api_key_id);
+  requireAllowed(acting, request, ports);
   const timetable = readTimetable(body, tx.now, job.timetable);
   const dueAt = firstDueAt(timetable, tx.now);
   if (job.dueAt === undefined) await requireRoomForJob(tx, userId);
   const instanceId = instanceIn(body) ?? job.instanceId;
-  const changed = storedOf(tx, { identity, request, timetable, instanceId, dueAt }, ports);
+  const changed = storedOf(tx, { identity: acting, request, timetable, instanceId, dueAt }, ports);
   await refuseSame(tx, changed, job.id);
   await updateJob(tx, job.id, changed);
   await recordAudit(tx, identity, { ipAddress, action: "api.schedule.update", args: argsOf(job.id, changed) });
@@ -139,6 +142,7 @@ const FIELDS = [
   "start_time",
   "end_time",
   "instance_id",
+  "api_key_id",
 ] as const satisfies readonly (keyof UpdateJobBody)[];
 
 function requestIn(
@@ -149,7 +153,7 @@ function requestIn(
   const { api_endpoint: endpoint, request_method: method, request_body: said } = body;
   const isWhole = endpoint !== undefined && method !== undefined && said !== undefined;
   if (job.apiKeyId !== identity.apiKeyId && !isWhole) {
-    const message = `Job ${job.id} acts with another key. Name api_endpoint, request_method and request_body: it acts with yours from then on.`;
+    const message = `Job ${job.id} acts with another key. Name api_endpoint, request_method and request_body: it acts with yours, or with the one in api_key_id, from then on.`;
     throw invalid("request_body", message);
   }
   const kept = said ?? openBody(job, encryption);
