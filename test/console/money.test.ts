@@ -24,6 +24,55 @@ test("a renter looks after their money", async (t) => {
     await page.getByText("Runs dry").waitFor();
     await page.getByRole("figure").getByText(LABEL).first().waitFor();
     await page.getByRole("table", { name: "Biggest costs now" }).getByText(LABEL).waitFor();
+    await assertAccessible(page);
+    await page.goto("/money?by=label");
+    await page.locator('input[type="radio"][value="label"]:checked').waitFor({ state: "attached" });
+    await page.getByRole("figure").getByText(LABEL).first().waitFor();
+    await page.getByText("Person", { exact: true }).click();
+    await page.getByRole("figure").getByText(caller.username).first().waitFor();
+    assert.equal(new URL(page.url()).searchParams.get("by"), "person");
+  });
+
+  await t.test("a charge says why it was made", async (t) => {
+    const page = await signedInPage(t, world, { caller, path: `/money/charges?view=lines&instance=${id}` });
+    await page
+      .getByRole("button", { name: /^Why line/ })
+      .first()
+      .click();
+    await page.getByRole("dialog", { name: "Why this was charged" }).getByText("Counted", { exact: true }).waitFor();
+    await assertAccessible(page);
+  });
+
+  await t.test("a key that may stop the instance and nothing else stops it each night", async (t) => {
+    const page = await signedInPage(t, world, { caller, path: "/account/keys" });
+    await page.getByRole("button", { name: "Make a key" }).click();
+    await page.getByLabel("Name").fill("nights");
+    await page.getByText("Use one instance").click();
+    await page.getByLabel("Instance", { exact: true }).selectOption(String(id));
+    await page.getByLabel("Start, stop and rename it").check();
+    await page.locator("pre", { hasText: '"api.instance.update": {' }).waitFor();
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "Make the key" }).click();
+    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("cell", { name: `Use instance ${id}` }).waitFor();
+    await page.goto(`/instances/${id}/settings`);
+    await page.getByRole("button", { name: "Add a schedule" }).click();
+    const form = page.getByRole("form", { name: "Schedule" });
+    await form.getByText("It runs daily at 03:00 UTC.").waitFor();
+    await form.getByLabel("Time (UTC)").fill("22:30");
+    assert.match(await form.getByLabel("Acts with").locator("option:checked").innerText(), /nights/);
+    await assertAccessible(page);
+    await form.getByRole("button", { name: "Make the schedule" }).click();
+    const row = page.getByRole("row", { name: `/api/v0/instances/${id}/` });
+    await row.getByText("daily at 22:30 UTC").waitFor();
+    await row.getByRole("button", { name: "Change schedule" }).click();
+    await form.getByText(/^Only key \d+ may read the body/).waitFor();
+    await form.getByLabel("What", { exact: true }).selectOption({ label: "Stop an instance" });
+    await form.getByLabel("How often").selectOption({ label: "Each week" });
+    await form.getByRole("button", { name: "Change the schedule" }).click();
+    await row.getByText("Mondays at 22:30 UTC").waitFor();
+    await row.getByRole("button", { name: "Runs of schedule" }).click();
+    await page.getByText("No runs yet").waitFor();
   });
 
   await t.test("the charges of an instance come with the server's sum", async (t) => {

@@ -50,7 +50,41 @@ export const CATEGORIES: readonly { readonly key: string; readonly label: string
   { key: "misc", label: "Market and endpoints" },
 ];
 
-export type PermissionDocument = { readonly api: Readonly<Record<string, Readonly<Record<string, never>>>> };
+type Grant = { readonly constraints?: { readonly id: { readonly eq: number } } };
+export type PermissionDocument = { readonly api: Readonly<Record<string, Readonly<Record<string, Grant>>>> };
+
+/** What a key of one instance may do with it, and the operations that this takes. */
+export const INSTANCE_USES = [
+  {
+    key: "see",
+    label: "See it, its graphs and its logs",
+    operations: { instance_read: ["show", "events", "measurements", "request_logs"] },
+  },
+  { key: "run", label: "Start, stop and rename it", operations: { instance_write: ["update"] } },
+  { key: "reboot", label: "Reboot it", operations: { instance_write: ["reboot"] } },
+  { key: "terminal", label: "Open its terminal", operations: { instance_write: ["terminal"] } },
+  {
+    key: "files",
+    label: "Read and write its files",
+    operations: { instance_write: ["list_files", "download_file", "upload_file", "make_folder", "delete_file"] },
+  },
+  { key: "bid", label: "Change its bid", operations: { instance_write: ["change_bid"] } },
+  { key: "destroy", label: "Destroy it", operations: { instance_write: ["destroy"] } },
+] as const;
+
+/** The document that grants these uses of one instance, and of no other. */
+export function instanceDocument(instance: number, uses: readonly string[]): PermissionDocument {
+  const api: Record<string, Record<string, Grant>> = {};
+  for (const { key, operations } of INSTANCE_USES) {
+    if (!uses.includes(key)) continue;
+    for (const [category, names] of Object.entries(operations)) {
+      for (const name of names) {
+        (api[category] ??= {})[`api.instance.${name}`] = { constraints: { id: { eq: instance } } };
+      }
+    }
+  }
+  return { api };
+}
 
 /** The document that grants these categories whole. */
 export function documentOf(categories: readonly string[]): PermissionDocument {
@@ -67,5 +101,21 @@ export function scopesText(permissions: false | Readonly<Record<string, unknown>
     const isWhole = typeof within === "object" && within !== null && Object.keys(within).length === 0;
     return isWhole ? label : `${label} (in part)`;
   });
+  const instance = instanceOf(api);
+  if (instance !== undefined) return `Use instance ${instance}`;
   return names.length === 0 ? "nothing" : names.join(", ");
+}
+
+const ONE_INSTANCE = /^\{"constraints":\{"id":\{"eq":(\d+)\}\}\}$/;
+
+/** The one instance to which each grant of a document is limited, as instanceDocument() writes it. */
+function instanceOf(api: object): string | undefined {
+  const ids = Object.values(api).flatMap((within: unknown) => {
+    const grants = typeof within === "object" && within !== null ? Object.entries(within) : [];
+    if (grants.length === 0) return [undefined];
+    return grants.map(([operation, grant]) =>
+      operation.startsWith("api.instance.") ? ONE_INSTANCE.exec(JSON.stringify(grant))?.[1] : undefined,
+    );
+  });
+  return ids.every((id) => id === ids[0]) ? ids[0] : undefined;
 }
