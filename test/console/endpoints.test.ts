@@ -110,6 +110,26 @@ test("a person serves requests with an endpoint", async (t) => {
     assert.equal(body.result.min_load, 0);
   });
 
+  await t.test("a draft survives what somebody else saves meanwhile, and shows the difference", async (t) => {
+    const page = await signedInPage(t, world, { caller: owner, path: `/endpoints/${id}/settings` });
+    await page.getByLabel("Workers at most").fill("7");
+    const url = `/api/v0/endptjobs/${id}/`;
+    const others = { max_workers: 9, cold_mult: 4 };
+    assert.equal((await app.call({ method: "PUT", url, secret: owner.secret, body: others })).status, 200);
+    const table = page.getByRole("table", { name: "Changed meanwhile" });
+    await table
+      .getByRole("row", { name: /^Workers at most/ })
+      .getByRole("cell", { name: "7" })
+      .waitFor();
+    await table.getByText("4, taken over").waitFor();
+    assert.equal(await page.getByLabel("Workers at most").inputValue(), "7");
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "Save 1 change" }).click();
+    await table.waitFor({ state: "detached" });
+    const { body } = await app.call({ url, secret: owner.secret });
+    assert.deepEqual([body.result.max_workers, body.result.cold_mult], [7, 4]);
+  });
+
   await t.test("the router says where a request goes, and why", async (t) => {
     const page = await signedInPage(t, world, { caller: owner, path: `/endpoints/${id}/request` });
     await page.getByLabel("Cost of the request, units").fill("50");

@@ -98,6 +98,12 @@ const PARAMETERS: readonly Parameter[] = [
   },
 ];
 
+export const PARAMETER_NAMES: readonly ParameterName[] = PARAMETERS.map(({ name }) => name);
+
+export function labelOf(name: ParameterName): string {
+  return PARAMETERS.find((parameter) => parameter.name === name)?.label ?? name;
+}
+
 export type ParameterValues = Readonly<Record<ParameterName, number | "">>;
 
 /** The values with which a new endpoint begins. */
