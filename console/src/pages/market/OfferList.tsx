@@ -136,7 +136,11 @@ function NoOffers({ q, all, onClear }: NoOffersProps) {
       <EmptyState title="The market has no offers now">
         An offer is a machine, or a share of one, that a host has listed and nobody rents. A host joins under{" "}
         <Link to="/host/join">Join a machine</Link>; a service that is started with <code>--simulate 50</code> has
-        simulated hosts to try things with.
+        simulated hosts to try things with. Or{" "}
+        <Link to="/queue" search={{ q, isNew: "true" }}>
+          wait in the queue
+        </Link>
+        : it rents the first offer that matches, also while you are away.
       </EmptyState>
     );
   }
