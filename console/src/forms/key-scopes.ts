@@ -53,7 +53,7 @@ export const CATEGORIES: readonly { readonly key: string; readonly label: string
 type Grant = { readonly constraints?: { readonly id: { readonly eq: number } } };
 export type PermissionDocument = { readonly api: Readonly<Record<string, Readonly<Record<string, Grant>>>> };
 
-/** What a key of one instance may do with it, and the operations that this takes. */
+/** Uses of one instance that a key may have, and the operations that each takes. */
 export const INSTANCE_USES = [
   {
     key: "see",

@@ -5,7 +5,7 @@ export type Deed = "stop" | "start" | "reboot" | "bid" | "destroy" | "request";
 export type Frequency = ScheduleCreateRequest["frequency"];
 
 export type Draft = {
-  /** What is done; `request` is any request of the API. */
+  /** The deed at each time; `request` is any request of the API. */
   readonly deed: Deed;
   readonly instance: number | undefined;
   readonly price: number | undefined;

@@ -113,7 +113,7 @@ type DifferencesProps = {
   readonly onTake: () => void;
 };
 
-/** What somebody else changed meanwhile, beside the draft. */
+/** Changes that somebody else made meanwhile, beside the draft. */
 function Differences({ differences, onForget, onTake }: DifferencesProps) {
   return (
     <div className={classes["meanwhile"]} role="status">
