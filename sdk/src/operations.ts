@@ -2277,6 +2277,7 @@ export type Instance = {
   readonly machine_id: number;
   readonly host_id: number;
   readonly bundle_id: number | null;
+  readonly host_last_seen: number;
   readonly hosting_type: number;
   readonly template_id: number | null;
   readonly template_hash_id: string | null;
@@ -3038,6 +3039,17 @@ export type Machine = {
   readonly rests_until: number | null;
   readonly default_job: DefaultJob | null;
   readonly maintenance: readonly Maintenance[];
+  readonly allowed_actions: MachineActions;
+};
+
+export type MachineActions = {
+  readonly list: AllowedAction;
+  readonly unlist: AllowedAction;
+  readonly set_default_job: AllowedAction;
+  readonly end_default_job: AllowedAction;
+  readonly schedule_maintenance: AllowedAction;
+  readonly clean_up: AllowedAction;
+  readonly delete: AllowedAction;
 };
 
 export type MachineCalendar = {
@@ -3145,6 +3157,7 @@ export type MachineColumns = {
   readonly rests_until?: number | null;
   readonly default_job?: DefaultJob | null;
   readonly maintenance?: readonly Maintenance[];
+  readonly allowed_actions?: MachineActions;
 };
 
 export type MachineCreateAsksRequest = {
@@ -5623,6 +5636,12 @@ export type Volume = {
   readonly used_space: number;
   readonly status_msg: string;
   readonly public_ipaddr: string;
+  readonly allowed_actions: VolumeActions;
+};
+
+export type VolumeActions = {
+  readonly delete: AllowedAction;
+  readonly clone: AllowedAction;
 };
 
 export type VolumeCopyRequest = {

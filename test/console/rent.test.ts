@@ -103,6 +103,10 @@ test("a renter searches the market, rents, and ends the rental", async (t) => {
     assert.equal(rented.status, 200, rented.text);
     await host.obey();
     for (const page of [one, other]) await page.getByRole("row", { name: /<i>hostile<\/i>/ }).waitFor();
+    await other.getByRole("button", { name: /^Ways into instance/ }).click();
+    await other.getByRole("dialog").getByRole("link", { name: "Terminal" }).waitFor();
+    await assertAccessible(other);
+    await other.keyboard.press("Escape");
     await one.getByRole("link", { name: /<i>hostile<\/i>/ }).click();
     await one.getByText(/^Running for/).waitFor();
     await one.getByRole("button", { name: "Stop" }).click();

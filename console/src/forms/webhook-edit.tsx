@@ -66,18 +66,17 @@ export function WebhookEdit({ webhook, onDone }: Props) {
         <Button type="submit" loading={add.isPending || update.isPending} disabled={chosen.length === 0}>
           {webhook === undefined ? "Add the webhook" : "Change the webhook"}
         </Button>
-        <AsCommand
-          command={
-            webhook === undefined
-              ? ["webhook", "create", body.webhook_url, ...chosen]
-              : ["webhook", "update", String(webhook.id), "--address", body.webhook_url, "--types", ...chosen]
-          }
-          request={{
-            method: webhook === undefined ? "POST" : "PUT",
-            path: `/api/v0/webhooks/${webhook === undefined ? "" : `${webhook.id}/`}`,
-            body,
-          }}
-        />
+        {webhook === undefined ? (
+          <AsCommand
+            command={["webhook", "create", body.webhook_url, ...chosen]}
+            request={{ method: "POST", path: "/api/v0/webhooks/", body }}
+          />
+        ) : (
+          <AsCommand
+            command={["webhook", "update", String(webhook.id), "--address", body.webhook_url, "--types", ...chosen]}
+            request={{ method: "PUT", path: `/api/v0/webhooks/${webhook.id}/`, body }}
+          />
+        )}
       </div>
     </form>
   );

@@ -28,5 +28,10 @@ export function ActionButton({ children, onClick, reason, isBusy = false, varian
       {children}
     </Button>
   );
-  return why === undefined ? button : <Tooltip label={why}>{button}</Tooltip>;
+  if (why === undefined) return button;
+  return (
+    <Tooltip label={why} events={{ hover: true, focus: true, touch: true }}>
+      {button}
+    </Tooltip>
+  );
 }

@@ -19,12 +19,14 @@ type Props<I> = {
   /** The verb: "Delete" unless something else is meant. */
   readonly verb?: string;
   readonly loss: ReactNode;
+  /** The reason why it is not possible now, from the server. */
+  readonly reason?: string | undefined;
   /** The same without the console. */
   readonly asCommand?: ReactNode;
 };
 
 /** A button that takes something away, after a question that says what is lost. */
-export function RemoveButton<I>({ action, input, what, verb = "Delete", loss, asCommand }: Props<I>) {
+export function RemoveButton<I>({ action, input, what, verb = "Delete", loss, reason, asCommand }: Props<I>) {
   const [isAsked, setAsked] = useState(false);
   const close = () => {
     setAsked(false);
@@ -32,7 +34,7 @@ export function RemoveButton<I>({ action, input, what, verb = "Delete", loss, as
   };
   return (
     <>
-      <ActionButton size="compact-xs" onClick={() => setAsked(true)}>
+      <ActionButton size="compact-xs" onClick={() => setAsked(true)} reason={reason}>
         {verb}
         <span className="visually-hidden">
           {" "}

@@ -1,11 +1,12 @@
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { machineDeleteAsks, type Machine as Record } from "../../../../sdk/src/index.ts";
 import { useAction } from "../../api/action.ts";
 import { MachineListing } from "../../forms/host/machine-list.tsx";
+import { ActionButton } from "../../parts/ActionButton.tsx";
 import { Answer } from "../../parts/Answer.tsx";
+import { reasonOf } from "../../parts/reason.ts";
 import { AsCommand } from "../../parts/AsCommand.tsx";
 import { RemoveButton } from "../../parts/RemoveButton.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
@@ -93,11 +94,12 @@ function Shown({ machine }: { readonly machine: Record }) {
 function Listing({ machine }: { readonly machine: Record }) {
   const [isOpen, setOpen] = useState(false);
   const unlist = useAction(machineDeleteAsks, { changes: ["machine", "offer"] });
-  const { id, listed } = machine;
+  const { id, listed, allowed_actions: allowed } = machine;
   return (
     <>
       {listed && (
         <RemoveButton
+          reason={reasonOf(allowed.unlist)}
           action={unlist}
           input={{ id }}
           verb="Unlist"
@@ -111,9 +113,9 @@ function Listing({ machine }: { readonly machine: Record }) {
           }
         />
       )}
-      <Button variant="filled" onClick={() => setOpen(true)}>
+      <ActionButton variant="filled" onClick={() => setOpen(true)} reason={reasonOf(allowed.list)}>
         {listed ? "Change prices" : "List it"}
-      </Button>
+      </ActionButton>
       <Panel title={`Listing of machine ${id}`} isOpen={isOpen} onClose={() => setOpen(false)}>
         <MachineListing machine={machine} onDone={() => setOpen(false)} />
       </Panel>

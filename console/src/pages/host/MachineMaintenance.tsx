@@ -1,8 +1,9 @@
-import { Button } from "@mantine/core";
 import { useState } from "react";
 import { machineCancelOneMaintenance, type Machine } from "../../../../sdk/src/index.ts";
 import { useAction } from "../../api/action.ts";
 import { MaintenanceSchedule } from "../../forms/host/maintenance-schedule.tsx";
+import { ActionButton } from "../../parts/ActionButton.tsx";
+import { reasonOf } from "../../parts/reason.ts";
 import { AsCommand } from "../../parts/AsCommand.tsx";
 import { RemoveButton } from "../../parts/RemoveButton.tsx";
 import { duration, utcTime } from "../../text/time.ts";
@@ -21,9 +22,9 @@ export function MachineMaintenance({ machine }: { readonly machine: Machine }) {
     <Section
       title="Maintenance"
       actions={
-        <Button variant="default" onClick={() => setOpen(true)}>
+        <ActionButton onClick={() => setOpen(true)} reason={reasonOf(machine.allowed_actions.schedule_maintenance)}>
           Schedule a maintenance
-        </Button>
+        </ActionButton>
       }
     >
       <DataTable

@@ -1,4 +1,3 @@
-import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import {
@@ -9,6 +8,8 @@ import {
 } from "../../../../sdk/src/index.ts";
 import { useAction } from "../../api/action.ts";
 import { DefaultJobForm } from "../../forms/host/default-job.tsx";
+import { ActionButton } from "../../parts/ActionButton.tsx";
+import { reasonOf } from "../../parts/reason.ts";
 import { AsCommand } from "../../parts/AsCommand.tsx";
 import { RemoveButton } from "../../parts/RemoveButton.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
@@ -30,7 +31,7 @@ export function MachineOrder({ machine }: { readonly machine: Machine }) {
   );
 }
 
-function Job({ machine: { id, default_job: job } }: { readonly machine: Machine }) {
+function Job({ machine: { id, default_job: job, allowed_actions: allowed } }: { readonly machine: Machine }) {
   const [isOpen, setOpen] = useState(false);
   const end = useAction(machineDeleteDefaultJob, { changes: ["machine", "instance"] });
   return (
@@ -41,6 +42,7 @@ function Job({ machine: { id, default_job: job } }: { readonly machine: Machine 
           {job !== null && (
             <RemoveButton
               action={end}
+              reason={reasonOf(allowed.end_default_job)}
               input={{ id }}
               verb="End"
               what={`the background job of machine ${id}`}
@@ -48,9 +50,9 @@ function Job({ machine: { id, default_job: job } }: { readonly machine: Machine 
               asCommand={<AsCommand request={{ method: "DELETE", path: `/api/v0/machines/${id}/defjob/` }} />}
             />
           )}
-          <Button variant="default" onClick={() => setOpen(true)}>
+          <ActionButton onClick={() => setOpen(true)} reason={reasonOf(allowed.set_default_job)}>
             {job === null ? "Set a job" : "Change the job"}
-          </Button>
+          </ActionButton>
         </>
       }
     >
@@ -75,7 +77,7 @@ function Job({ machine: { id, default_job: job } }: { readonly machine: Machine 
   );
 }
 
-function CleanUp({ machine: { id } }: { readonly machine: Machine }) {
+function CleanUp({ machine: { id, allowed_actions: allowed } }: { readonly machine: Machine }) {
   const [deleted, setDeleted] = useState<string>();
   const clean = useAction(machineCleanup, { changes: ["machine"], onDone: ({ msg }) => setDeleted(msg) });
   return (
@@ -91,6 +93,7 @@ function CleanUp({ machine: { id } }: { readonly machine: Machine }) {
       </p>
       <RemoveButton
         action={clean}
+        reason={reasonOf(allowed.clean_up)}
         input={{ id }}
         verb="Clean up"
         what={`machine ${id}`}
@@ -108,7 +111,7 @@ function CleanUp({ machine: { id } }: { readonly machine: Machine }) {
 
 function Remove({ machine }: { readonly machine: Machine }) {
   const navigate = useNavigate();
-  const { id, current_rentals_resident: resident } = machine;
+  const { id, current_rentals_resident: resident, allowed_actions: allowed } = machine;
   const remove = useAction(machineForceDelete, {
     changes: ["machine", "host", "offer"],
     onDone: () => void navigate({ to: "/host/machines" }),
@@ -118,6 +121,7 @@ function Remove({ machine }: { readonly machine: Machine }) {
       <p>The server refuses to delete a machine while others rent on it, or have a volume there.</p>
       <RemoveButton
         action={remove}
+        reason={reasonOf(allowed.delete)}
         input={{ id }}
         what={`machine ${id}`}
         loss={

@@ -12,9 +12,10 @@ import { ChangeBid } from "../../forms/instance-change-bid.tsx";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { AsCommand } from "../../parts/AsCommand.tsx";
 import { Failure } from "../../parts/Failure.tsx";
+import { reasonOf } from "../../parts/reason.ts";
 import { Confirm } from "../../ui/Confirm.tsx";
 import { HostileText } from "../../ui/HostileText.tsx";
-import { lossOf, reasonOf } from "./instance.ts";
+import { lossOf } from "./instance.ts";
 import { StopWithUndo } from "./StopWithUndo.tsx";
 import classes from "./instances.module.css";
 

@@ -8,7 +8,7 @@ import { EmptyState } from "../../ui/EmptyState.tsx";
 import { HostileText } from "../../ui/HostileText.tsx";
 import { Section } from "../../ui/PageHead.tsx";
 import { Waiting } from "../../ui/Waiting.tsx";
-import { costText, instanceQuery, sshCommandOf } from "./instance.ts";
+import { costText, instanceQuery, portsOf, sshCommandOf } from "./instance.ts";
 import classes from "./instances.module.css";
 
 const route = getRouteApi("/frame/instances/$id");
@@ -68,42 +68,26 @@ function Connect({ instance }: { readonly instance: Instance }) {
   );
 }
 
-/** A host says its address, so only a plain one becomes a link. */
-const ADDRESS = /^[A-Za-z0-9.-]+$/;
-
 function Ports({ instance }: { readonly instance: Instance }) {
-  const { ports, public_ipaddr: address, image_runtype: runtype } = instance;
-  const token = runtype.includes("jupyter") ? instance.jupyter_token : "";
-  const open = Object.entries(ports).flatMap(([inner, places]) => {
-    const port = Number(places[0]?.HostPort ?? 0);
-    return port > 0 && inner !== "22/tcp" ? [{ inner, port }] : [];
-  });
+  const open = portsOf(instance);
   if (open.length === 0) return undefined;
-  const host = address.trim();
   return (
     <dl className={classes["facts"]}>
-      {open.map(({ inner, port }) => (
+      {open.map(({ inner, place, link, isJupyter }) => (
         <div key={inner} style={{ display: "contents" }}>
           <dt>{inner}</dt>
           <dd>
-            {ADDRESS.test(host) && inner.endsWith("/tcp") ? (
-              <a href={linkOf({ inner, host, port, token })} target="_blank" rel="noreferrer">
-                {host}:{port}
-                {inner === "8080/tcp" && token !== "" && " (Jupyter)"}
-              </a>
+            {link === undefined ? (
+              <HostileText text={place} />
             ) : (
-              <HostileText text={`${host}:${port}`} />
+              <a href={link} target="_blank" rel="noreferrer">
+                {place}
+                {isJupyter && " (Jupyter)"}
+              </a>
             )}
           </dd>
         </div>
       ))}
     </dl>
   );
-}
-
-type Place = { readonly inner: string; readonly host: string; readonly port: number; readonly token: string };
-
-function linkOf({ inner, host, port, token }: Place): string {
-  if (inner === "8080/tcp" && token !== "") return `https://${host}:${port}/?token=${encodeURIComponent(token)}`;
-  return `http://${host}:${port}/`;
 }

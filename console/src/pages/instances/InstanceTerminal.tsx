@@ -3,7 +3,8 @@ import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { EmptyState } from "../../ui/EmptyState.tsx";
 import { Waiting } from "../../ui/Waiting.tsx";
-import { instanceQuery, reasonOf } from "./instance.ts";
+import { reasonOf } from "../../parts/reason.ts";
+import { instanceQuery } from "./instance.ts";
 
 const route = getRouteApi("/frame/instances/$id");
 const Terminal = lazy(async () => ({ default: (await import("./TerminalScreen.tsx")).TerminalScreen }));

@@ -8,7 +8,6 @@ import { Spark } from "../../charts/Spark.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { useChanged } from "../../parts/use-changed.ts";
 import { duration } from "../../text/time.ts";
-import { CopyButton } from "../../ui/CopyButton.tsx";
 import { DataTable } from "../../ui/DataTable.tsx";
 import { EmptyState } from "../../ui/EmptyState.tsx";
 import { Price } from "../../ui/figures.tsx";
@@ -17,8 +16,10 @@ import { PageHead } from "../../ui/PageHead.tsx";
 import { StateBadge } from "../../ui/StateBadge.tsx";
 import type { Column } from "../../ui/table-types.ts";
 import { useNow } from "../../ui/use-now.ts";
+import { Connect } from "./Connect.tsx";
 import { FirstSteps } from "./FirstSteps.tsx";
-import { gpusOf, sshCommandOf, stateOf } from "./instance.ts";
+import { stateOf } from "../../text/instance-state.ts";
+import { gpusOf } from "./instance.ts";
 import { ManyActions } from "./ManyActions.tsx";
 
 const route = getRouteApi("/frame/instances");
@@ -124,11 +125,6 @@ function Name({ instance: { id, label } }: { readonly instance: Instance }) {
       )}
     </Link>
   );
-}
-
-function Connect({ instance }: { readonly instance: Instance }) {
-  const command = sshCommandOf(instance);
-  return command === undefined ? <span className="dim">–</span> : <CopyButton text={command} what="the SSH command" />;
 }
 
 function Use({

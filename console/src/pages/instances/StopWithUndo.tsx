@@ -5,7 +5,7 @@ import { useAction } from "../../api/action.ts";
 import { later } from "../../clock.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { Failure } from "../../parts/Failure.tsx";
-import { reasonOf } from "./instance.ts";
+import { reasonOf } from "../../parts/reason.ts";
 import classes from "./instances.module.css";
 
 /** The time in which a stop can be taken back before it is sent. */

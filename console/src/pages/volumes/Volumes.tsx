@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Volume } from "../../../../sdk/src/index.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
+import { reasonOf } from "../../parts/reason.ts";
 import { Failure } from "../../parts/Failure.tsx";
 import { useChanged } from "../../parts/use-changed.ts";
 import { gigabytes } from "../../text/size.ts";
@@ -16,7 +17,7 @@ import { StateBadge } from "../../ui/StateBadge.tsx";
 import type { Column } from "../../ui/table-types.ts";
 import { DeleteVolume } from "./DeleteVolume.tsx";
 import { Space } from "./Space.tsx";
-import { placeOf, volumesQuery, whyKept, whyNotCloned } from "./volumes.ts";
+import { placeOf, volumesQuery } from "./volumes.ts";
 import classes from "./volumes.module.css";
 
 const route = getRouteApi("/frame/volumes");
@@ -170,10 +171,18 @@ function columnsOf({ onClone, onDelete }: Means): readonly Column<Volume>[] {
       title: "Actions",
       cell: (volume) => (
         <span className={classes["actions"]}>
-          <ActionButton size="compact-xs" onClick={() => onClone(volume.id)} reason={whyNotCloned(volume)}>
+          <ActionButton
+            size="compact-xs"
+            onClick={() => onClone(volume.id)}
+            reason={reasonOf(volume.allowed_actions.clone)}
+          >
             Clone
           </ActionButton>
-          <ActionButton size="compact-xs" onClick={() => onDelete(volume)} reason={whyKept(volume)}>
+          <ActionButton
+            size="compact-xs"
+            onClick={() => onDelete(volume)}
+            reason={reasonOf(volume.allowed_actions.delete)}
+          >
             Delete
           </ActionButton>
         </span>

@@ -39,18 +39,3 @@ export function placeOf({ machine_id: machine, cluster_id: cluster }: Pick<Volum
   if (cluster !== null) return `network disk of group ${cluster}`;
   return machine === null ? "unknown machine" : `machine ${machine}`;
 }
-
-/** The reason why a volume cannot be deleted now. */
-export function whyKept({ instances }: Volume): string | undefined {
-  if (instances.length === 0) return undefined;
-  const list = instances.join(", ");
-  return instances.length === 1
-    ? `Instance ${list} uses it. Destroy the instance first.`
-    : `Instances ${list} use it. Destroy them first.`;
-}
-
-/** The reason why a volume cannot be cloned now. */
-export function whyNotCloned({ cluster_id: cluster, status }: Volume): string | undefined {
-  if (cluster !== null) return "Network volumes are not cloned: copy from an instance that has it mounted.";
-  return status.startsWith("clon") ? "It is a clone that is not complete." : undefined;
-}

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { Allowed } from "../../../http/allowed-action.ts";
 import { model } from "../../../http/model.ts";
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -13,7 +14,6 @@ const Price = model("PriceBreakdown", {
   discountedTotalPerHour: Type.Number(),
 });
 
-const Allowed = model("AllowedAction", { allowed: Type.Boolean(), reason: Type.Optional(Type.String()) });
 const AllowedActions = model("AllowedActions", {
   start: Allowed,
   stop: Allowed,
@@ -61,6 +61,7 @@ export const Instance = model("Instance", {
   machine_id: Type.Integer(),
   host_id: Type.Integer(),
   bundle_id: Nullable(Type.Integer()),
+  host_last_seen: Type.Number(),
   hosting_type: Type.Integer(),
   template_id: Nullable(Type.Integer()),
   template_hash_id: NullableText,

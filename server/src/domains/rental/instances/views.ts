@@ -74,6 +74,7 @@ export function instanceRecord(instance: OpenedInstance, surroundings: Surroundi
     machine_id: machine.id,
     host_id: machine.hostId,
     bundle_id: instance.bundleId ?? null,
+    host_last_seen: epochSeconds(machine.lastSeenAt),
     hosting_type: machine.hostingType,
     template_id: instance.templateId ?? null,
     template_hash_id: instance.templateHashId ?? null,

@@ -6,7 +6,7 @@ import { listHosted, listRestReasons, type HostedMachine } from "../hosts/for-li
 import { listRentals, type Rental } from "../../rental/instances/index.ts";
 import { sumEarningsOf, type EarningSum } from "../../money/ledger/index.ts";
 import { listLiveGpuGrants } from "../market/index.ts";
-import { listSpaceOf, type SpaceOf } from "../volumes/for-listings.ts";
+import { listSpaceOf, listWithLocalVolumes, type SpaceOf } from "../volumes/for-listings.ts";
 import { dayOf, type Days } from "./rules/earnings.ts";
 import { countReports, listDefaultJobs, type DefaultJob } from "./store.ts";
 
@@ -20,6 +20,8 @@ export type ShownMachine = {
   readonly maintenances: readonly Maintenance[];
   readonly space: SpaceOf | undefined;
   readonly job: DefaultJob | undefined;
+  /** True when somebody has a volume on its disk. */
+  readonly hasVolumes: boolean;
   readonly reportCount: number;
   readonly problems: readonly string[];
   /** Empty while new rentals may start on it. */
@@ -47,6 +49,7 @@ export async function showMachines(
     await listDefaultJobs(db, ids, encryption),
     await countReports(db, ids),
   ];
+  const withVolumes = await listWithLocalVolumes(db, ids);
   const problems = await listDeviceProblems(db, ids);
   const reasons = await listRestReasons(db, ids, now);
   const month = monthOf(now);
@@ -70,6 +73,7 @@ export async function showMachines(
       maintenances: maintenances.get(id) ?? [],
       space: spaces.get(id),
       job: jobs.get(id),
+      hasVolumes: withVolumes.has(id),
       reportCount: reports.get(id) ?? 0,
       problems: machine.devices.flatMap((device) => problems.get(device.id) ?? []),
       restReason: reasons.get(id) ?? "",

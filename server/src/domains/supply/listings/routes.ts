@@ -12,6 +12,7 @@ import { machineErrorRoutes } from "./machine-error-routes.ts";
 import { maintenanceBatchRoutes } from "./maintenances/maintenance-routes.ts";
 import { outlookRoutes } from "./outlook/outlook-routes.ts";
 import { machinePageRoutes } from "./pages/machine-page-routes.ts";
+import { callerMachineActions } from "./machine-actions.ts";
 import { showMachines } from "./machine-service.ts";
 import { readMachineIds, toMachineId } from "./own-machine.ts";
 import { audited, requestOf, SUCCESS, TAGS } from "./route-ports.ts";
@@ -59,7 +60,7 @@ export function hostingRoutes(scope: HttpScope, { encryption }: { readonly encry
   earningsRoutes(scope);
 }
 
-function readingRoutes({ app, database, clock }: HttpScope, encryption: Encryption): void {
+function readingRoutes({ accessOf, app, database, clock }: HttpScope, encryption: Encryption): void {
   app.get(
     "/api/v0/machines/",
     {
@@ -72,13 +73,12 @@ function readingRoutes({ app, database, clock }: HttpScope, encryption: Encrypti
       },
     },
     async (request) => {
-      const hostId = await resolveUserId(database.kysely, identityOf(request), request.query.user_id ?? "me");
+      const identity = identityOf(request);
+      const hostId = await resolveUserId(database.kysely, identity, request.query.user_id ?? "me");
       const now = clock.now();
-      return {
-        machines: (await showMachines(database.kysely, hostId, { now, encryption })).map((one) =>
-          viewMachine(one, now),
-        ),
-      };
+      const shown = await showMachines(database.kysely, hostId, { now, encryption });
+      const forCaller = callerMachineActions(identity, accessOf);
+      return { machines: shown.map((one) => forCaller(viewMachine(one, now))) };
     },
   );
   app.get(
@@ -96,8 +96,10 @@ function readingRoutes({ app, database, clock }: HttpScope, encryption: Encrypti
       const only = toMachineId(request.params.id);
       if (only === undefined) return [];
       const now = clock.now();
-      const shown = await showMachines(database.kysely, identityOf(request).userId, { now, only, encryption });
-      return shown.map((one) => viewMachine(one, now));
+      const identity = identityOf(request);
+      const shown = await showMachines(database.kysely, identity.userId, { now, only, encryption });
+      const forCaller = callerMachineActions(identity, accessOf);
+      return shown.map((one) => forCaller(viewMachine(one, now)));
     },
   );
 }

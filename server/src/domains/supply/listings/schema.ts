@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { Allowed } from "../../../http/allowed-action.ts";
 import { model } from "../../../http/model.ts";
 import { MAX_ID } from "../../../base/ids.ts";
 import { REPORT_HEADING } from "../../people/accounts/index.ts";
@@ -290,6 +291,15 @@ export const MachineRecord = model("Machine", {
   rests_until: Nullable(time("Time until which it rests")),
   default_job: Nullable(SaidJob),
   maintenance: Type.Array(MaintenanceRecord),
+  allowed_actions: model("MachineActions", {
+    list: Allowed,
+    unlist: Allowed,
+    set_default_job: Allowed,
+    end_default_job: Allowed,
+    schedule_maintenance: Allowed,
+    clean_up: Allowed,
+    delete: Allowed,
+  }),
 });
 export type MachineRecord = Static<typeof MachineRecord>;
 

@@ -14,6 +14,7 @@ import { hasRentedOn, noteOnRentals, removeBackground } from "../../rental/insta
 import { refreshOffers } from "../market/index.ts";
 import { postNotifications } from "../../notifications/index.ts";
 import { hasLocalVolumes, unlistSpaceOf } from "../volumes/for-listings.ts";
+import { refuseMachineDeletion } from "./rules/machine-refusals.ts";
 import { planMaintenance, type MaintenanceRequest } from "./rules/maintenance.ts";
 import { findOwnMachine, lockOwnMachine, noSuchMachine, toMachineId, type HostRequest } from "./own-machine.ts";
 import { countOtherReports, deleteDefaultJob, listReports, putReport, type Report } from "./store.ts";
@@ -106,14 +107,9 @@ async function destroyExpired(tx: Tx, machineId: MachineId, hostId: UserId): Pro
 export async function deleteMachine(tx: Tx, request: HostRequest): Promise<void> {
   const { id, hostId } = await lockOwnMachine(tx, request);
   const rentals = await listRentals(tx.db, [id]);
-  const others = rentals.filter((rental) => rental.userId !== hostId && rental.endAt > tx.now);
-  if (others.length > 0) {
-    const count = others.length === 1 ? "one contract" : `${others.length} contracts`;
-    throw conflict("machine_in_use", `Clients still use machine ${id}: ${count}. Unlist it and wait until they end.`);
-  }
-  if (await hasLocalVolumes(tx.db, id)) {
-    throw conflict("machine_in_use", `Clients still have volumes on machine ${id}.`);
-  }
+  const hasVolumes = await hasLocalVolumes(tx.db, id);
+  const refused = refuseMachineDeletion({ id, hostId }, { rentals, hasVolumes, now: tx.now });
+  if (refused !== undefined) throw refused;
   await deleteDefaultJob(tx, id);
   await removeBackground(tx, id, `user:${hostId}`);
   const left = rentals.map((rental) => rental.id);

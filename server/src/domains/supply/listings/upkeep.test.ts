@@ -148,6 +148,16 @@ test("a machine is not deleted while others use it; then it is gone from all lis
   const remove = () => ofMachine(world, owner, host, ["POST", "force_delete/"]);
   const refused = await remove();
   assert.deepEqual([refused.status, refused.body.success, refused.body.error], [409, false, "machine_in_use"]);
+  const allowed = (await machineRecord(world, owner, host)).allowed_actions;
+  assert.deepEqual(allowed.delete, { allowed: false, reason: refused.body.msg });
+  assert.deepEqual([allowed.unlist, allowed.end_default_job], [{ allowed: true }, { allowed: true }]);
+  assert.deepEqual(allowed.clean_up.allowed, false);
+  const looking = { name: "looking", permissions: { api: { machine_read: {} } } };
+  const { key } = (
+    await world.call({ method: "POST", url: "/api/v0/auth/apikeys/", secret: owner.secret, body: looking })
+  ).body;
+  const [seen] = (await world.call({ url: `/api/v0/machines/${host.machineId}/`, secret: key })).body;
+  assert.match(seen.allowed_actions.list.reason, /machine_write/);
   assert.equal((await ofMachine(world, renter, host, ["POST", "force_delete/"])).status, 404);
   await world.call({ method: "DELETE", url: `/api/v0/instances/${id}/`, secret: renter.secret });
   await host.obey();

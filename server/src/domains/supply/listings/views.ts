@@ -15,6 +15,7 @@ import {
   type Days,
   type Reliability,
 } from "./rules/earnings.ts";
+import { machineActions } from "./machine-actions.ts";
 import { describeTroubles } from "./rules/troubles.ts";
 import type { ShownMachine } from "./machine-service.ts";
 import type { EarningsResponse, MachineRecord, MaintenanceRecord, SaidJob } from "./schema.ts";
@@ -47,6 +48,7 @@ export function viewMachine(shown: ShownMachine, now: Date): MachineRecord {
     rests_until: machine.restsUntilAt !== undefined && machine.restsUntilAt > now ? moment(machine.restsUntilAt) : null,
     default_job: job === undefined ? null : viewJob(job),
     maintenance: maintenances.map(viewMaintenance),
+    allowed_actions: machineActions(shown, now),
   };
 }
 

@@ -3,6 +3,7 @@ export { BYTES_PER_GB } from "./offers/rules/listing.ts";
 export {
   extendLocalVolumes,
   hasLocalVolumes,
+  listWithLocalVolumes,
   listSpaceOf,
   listSpaceWith,
   moveSpaceEnd,

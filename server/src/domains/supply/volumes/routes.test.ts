@@ -247,6 +247,8 @@ test("a volume in use cannot be deleted before its instance is gone", async () =
   assert.deepEqual([refused.status, refused.body["error"], refused.body["volume_id"]], [409, "volume_in_use", id]);
   const row = (await volumes()).find((volume) => volume["id"] === id);
   assert.deepEqual([row?.["status"], row?.["instances"]], ["attached", [instance]]);
+  const reason = refused.body["msg"];
+  assert.deepEqual(row?.["allowed_actions"], { delete: { allowed: false, reason }, clone: { allowed: true } });
   await inTransaction(env.database, (tx) => detachVolumes(tx, [instance]));
   assert.equal((await served.call("DELETE", "/api/v0/volumes/", { as: renter, body: { id } })).status, 200);
 });

@@ -3,6 +3,7 @@ import { asId, MAX_ID, type VolumeId, type VolumeOfferId } from "../../../base/i
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { sentFields } from "../../../http/sent-fields.ts";
 import type { TaskMeans } from "../../rental/tasks/index.ts";
+import { callerActions } from "./caller-actions.ts";
 import { cloneVolume } from "./clones/service.ts";
 import { payerOf } from "./metering/credit.ts";
 import { listLocalSpace, rentLocalVolume, requireVolumeOffer, unlistLocalSpace } from "./local/service.ts";
@@ -46,7 +47,7 @@ export function volumeRoutes(scope: HttpScope, ports: VolumePorts): void {
   hostRoutes(scope);
 }
 
-function readRoutes({ app, clock, database }: HttpScope, { space }: VolumePorts): void {
+function readRoutes({ accessOf, app, clock, database }: HttpScope, { space }: VolumePorts): void {
   app.get(
     "/api/v0/volumes/",
     {
@@ -60,8 +61,10 @@ function readRoutes({ app, clock, database }: HttpScope, { space }: VolumePorts)
     },
     async (request) => {
       const kind = KINDS[request.query.type ?? "all_volume"];
-      const view = { userId: identityOf(request).userId, kind, now: clock.now() };
-      return { volumes: await showVolumes(database.kysely, view) };
+      const identity = identityOf(request);
+      const view = { userId: identity.userId, kind, now: clock.now() };
+      const volumes = await showVolumes(database.kysely, view);
+      return { volumes: volumes.map(callerActions(identity, accessOf)) };
     },
   );
 

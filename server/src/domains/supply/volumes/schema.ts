@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { Allowed } from "../../../http/allowed-action.ts";
 import { model } from "../../../http/model.ts";
 import { MAX_ID } from "../../../base/ids.ts";
 
@@ -249,6 +250,7 @@ export const VolumeRecord = model("Volume", {
   used_space: Type.Number({ description: "Space in use, in GB, as its host reported it last" }),
   status_msg: Type.String(),
   public_ipaddr: Type.String(),
+  allowed_actions: model("VolumeActions", { delete: Allowed, clone: Allowed }),
 });
 export type VolumeRecord = Static<typeof VolumeRecord>;
 

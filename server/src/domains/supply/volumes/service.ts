@@ -1,4 +1,5 @@
-import { conflict, notFound, type AppError } from "../../../base/errors.ts";
+import { answerOf } from "../../../base/allowed-action.ts";
+import { notFound, type AppError } from "../../../base/errors.ts";
 import {
   asId,
   type InstanceId,
@@ -13,9 +14,11 @@ import { releaseHold } from "../../money/ledger/index.ts";
 import { listProgress } from "../../rental/tasks/index.ts";
 import { abandonClone, findOpenClone } from "./clones/service.ts";
 import { describeClone } from "./clones/rules/clone.ts";
+import { cloneFailure } from "./clones/rules/clone.ts";
 import { listClones } from "./clones/store.ts";
 import { notifyVolumes } from "./machines/store.ts";
 import { listNetworkDiskMounts, listNetworkDiskOwners } from "./network/store.ts";
+import { machineAway, NETWORK_CLONE, refuseDeletion, whyIncomplete } from "./rules/refusals.ts";
 import type { VolumeRecord } from "./schema.ts";
 import { takeUnusedHold } from "./metering/store.ts";
 import { volumeRecord } from "./views.ts";
@@ -73,8 +76,14 @@ export async function showVolumes(
     db,
     [...clones.values()].map((clone) => clone.taskId),
   );
+  const copyOf = new Map(
+    [...clones].flatMap(([id, clone]) =>
+      cloneFailure(clone, now) === undefined ? [[clone.sourceId, id] as const] : [],
+    ),
+  );
   return volumes.map((volume) => {
     const clone = clones.get(volume.id);
+    const instanceIds = (attachments.get(volume.id) ?? []).map(({ instanceId }) => instanceId);
     const machineId = machineIdOf(volume);
     const machine = machineId && machines.get(machineId);
     const ownerId = volume.place.kind === "network" ? owners.get(volume.place.networkDiskId) : machine?.hostId;
@@ -84,8 +93,28 @@ export async function showVolumes(
       hostId: ownerId ?? userId,
       attachments: attachments.get(volume.id) ?? [],
       clone: clone && describeClone(clone, progress.get(clone.taskId), now),
+      actions: {
+        delete: answerOf(refuseDeletion(volume.id, { instanceIds, copyId: copyOf.get(volume.id) })),
+        clone: answerOf(refuseCloning(volume, { machine, incomplete: whyIncomplete(volume.id, clone, now) })),
+      },
     });
   });
+}
+
+/** Refuses to clone a volume; the offer that the copy would go to may refuse it as well. */
+function refuseCloning(
+  { place }: Volume,
+  {
+    machine,
+    incomplete,
+  }: {
+    readonly machine: { readonly id: MachineId; readonly isConnected: boolean } | undefined;
+    readonly incomplete: string | undefined;
+  },
+): AppError | string | undefined {
+  const why = incomplete ?? (place.kind === "network" ? NETWORK_CLONE : undefined);
+  if (why !== undefined) return `${why.charAt(0).toUpperCase()}${why.slice(1)}`;
+  return machine?.isConnected === false ? machineAway(machine.id) : undefined;
 }
 
 /**
@@ -95,20 +124,10 @@ export async function showVolumes(
 export async function deleteVolume(tx: Tx, userId: UserId, id: VolumeId): Promise<void> {
   const volume = await findVolumeForUpdate(tx, id, userId);
   if (volume === undefined) throw notFound("no_such_volume", "Volume with that ID does not exist.");
-  const attachments = await listAttachmentsOfVolumes(tx.db, [id]);
-  if (attachments.length > 0) {
-    const names = attachments.map((attachment) => attachment.instanceId).join(", ");
-    throw inUse(id, `Volume ${id} is attached to instance ${names}: destroy the instance first.`);
-  }
-  const copyId = await findOpenClone(tx, id);
-  if (copyId !== undefined) {
-    throw inUse(id, `Volume ${id} is being cloned to volume ${copyId}: wait for that, or delete that one first.`);
-  }
+  const instanceIds = (await listAttachmentsOfVolumes(tx.db, [id])).map(({ instanceId }) => instanceId);
+  const refused = refuseDeletion(id, { instanceIds, copyId: await findOpenClone(tx, id) });
+  if (refused !== undefined) throw refused;
   await endVolume(tx, volume);
-}
-
-function inUse(id: VolumeId, message: string): AppError {
-  return conflict("volume_in_use", message, { extra: { volume_id: id } });
 }
 
 /** Takes a volume from its owner, and tells its host to delete the data. The caller holds its lock; nothing uses it. */

@@ -121,12 +121,14 @@ export function volumeRecord(
     hostId,
     attachments,
     clone,
+    actions,
   }: {
     readonly machine: MachineDescription | undefined;
     readonly hostId: UserId;
     readonly attachments: readonly Attachment[];
     /** Status of its filling, while it goes on and after it failed. */
     readonly clone: { readonly status: string; readonly message: string } | undefined;
+    readonly actions: VolumeRecord["allowed_actions"];
   },
 ): VolumeRecord {
   const deletesAt = deletionAt(volume, attachments.length > 0);
@@ -145,6 +147,7 @@ export function volumeRecord(
     used_space: toGb(volume.usedBytes),
     status_msg: volume.problem || (clone?.message ?? ""),
     public_ipaddr: machine?.facts.public_ipaddr ?? "",
+    allowed_actions: actions,
   };
 }
 

@@ -2,6 +2,7 @@ import type { FieldWords } from "../schemas.ts";
 
 /** Fields that say what can be done with an instance now, and of its terminal, files and logs. */
 export const ACTION_FIELDS: FieldWords = {
+  "Instance.host_last_seen": ["Time of its host's last report, in seconds since the epoch", 1_767_225_600],
   "AllowedActions.start": ["Start"],
   "AllowedActions.stop": ["Stop; its data is kept"],
   "AllowedActions.reboot": ["Restart of the container in place"],
@@ -19,6 +20,22 @@ export const ACTION_FIELDS: FieldWords = {
   "AllowedActions.terminal": ["Opening a terminal in it"],
   "AllowedActions.files": ["Looking at its files, and moving them up and down"],
   "AllowedActions.prepay": ["Prepaying running time at a discount"],
+  "Volume.allowed_actions": ["Actions that the volume accepts now with the caller's key, each with the reason if not"],
+  "VolumeActions.delete": ["Deletion with all data"],
+  "VolumeActions.clone": ["Copy onto a new volume"],
+  "Machine.allowed_actions": [
+    "Actions that the machine accepts now with the caller's key, each with the reason if not",
+  ],
+  "MachineColumns.allowed_actions": [
+    "Actions that the machine accepts now with the caller's key, each with the reason if not",
+  ],
+  "MachineActions.list": ["Listing, and change of its prices"],
+  "MachineActions.unlist": ["End of its listing; present renters stay"],
+  "MachineActions.set_default_job": ["Setting the job of its idle GPUs"],
+  "MachineActions.end_default_job": ["End of that job"],
+  "MachineActions.schedule_maintenance": ["Announcing a maintenance"],
+  "MachineActions.clean_up": ["Deletion of the data of rentals that have ended"],
+  "MachineActions.delete": ["Deletion of the machine"],
   "AllowedAction.allowed": ["True when the request would be accepted", true],
   "AllowedAction.reason": ["The reason of the refusal", "Instance 7 is not running."],
   "Instance.pull": ["Progress of the pull of its image; null while none is under way or its size is not known", null],

@@ -1,17 +1,7 @@
-import { refuseOperation, refuseParameters, type Parameters, type RouteAccess } from "../../../../base/access.ts";
-import { refuseFrozen } from "../../../../base/freeze.ts";
+import type { Parameters } from "../../../../base/access.ts";
+import { callerRefusal, narrowed, type AccessOf, type ActionRequest } from "../../../../base/allowed-action.ts";
 import type { Identity } from "../../../../base/identity.ts";
-import { refuseWithoutFactor } from "../../../../base/second-factor.ts";
-import { mapActions, type Action, type AllowedAction, type AllowedActions } from "../rules/allowed-actions.ts";
-
-/** The request behind an action. Parameters are those that are known before a person fills in a form. */
-type ActionRequest = {
-  readonly method: "GET" | "PUT" | "POST" | "DELETE";
-  readonly path: string;
-  readonly parameters?: (id: number) => Parameters;
-  /** True for a GET that a frozen account may not make. */
-  readonly isWriting?: true;
-};
+import { mapActions, type Action, type AllowedActions } from "../rules/allowed-actions.ts";
 
 const onlyId = (id: number): Parameters => ({ id });
 
@@ -43,34 +33,17 @@ type WithActions = { readonly id: number; readonly allowed_actions: AllowedActio
  */
 export function callerActions(
   identity: Identity,
-  accessOf: (method: string, path: string) => RouteAccess | undefined,
+  accessOf: AccessOf,
 ): <Record extends WithActions>(record: Record) => Record {
   const refusals = new Map<Action, (id: number) => string | undefined>();
   mapActions((action) => {
-    refusals.set(action, refusalFor(identity, ACTION_REQUESTS[action], accessOf));
+    refusals.set(action, callerRefusal(identity, ACTION_REQUESTS[action], accessOf));
     return { allowed: true };
   });
   return (record) => ({
     ...record,
-    allowed_actions: mapActions((action): AllowedAction => {
-      const reason = refusals.get(action)?.(record.id);
-      return reason === undefined ? record.allowed_actions[action] : { allowed: false, reason };
-    }),
+    allowed_actions: mapActions((action) =>
+      narrowed(refusals.get(action)?.(record.id), record.allowed_actions[action]),
+    ),
   });
-}
-
-function refusalFor(
-  identity: Identity,
-  { method, path, parameters, isWriting }: ActionRequest,
-  accessOf: (method: string, path: string) => RouteAccess | undefined,
-): (id: number) => string | undefined {
-  const access = accessOf(method, path);
-  if (access === undefined) return () => undefined;
-  const refused =
-    refuseOperation(identity, access) ??
-    refuseFrozen(identity, isWriting === true ? "POST" : method, access) ??
-    refuseWithoutFactor(identity, method, access);
-  if (refused !== undefined) return () => refused.publicMessage;
-  if (parameters === undefined) return () => undefined;
-  return (id) => refuseParameters(identity, access, [parameters(id)])?.publicMessage;
 }

@@ -1,3 +1,4 @@
+import { answerOf, type AllowedAction } from "../../../../base/allowed-action.ts";
 import type { AppError } from "../../../../base/errors.ts";
 import type { Instance } from "../instance.ts";
 import { TRANSITIONS, type LifecycleEvent } from "../lifecycle/rules/lifecycle.ts";
@@ -36,7 +37,6 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-export type AllowedAction = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
 export type AllowedActions = Readonly<Record<Action, AllowedAction>>;
 
 /** Facts besides the instance that decide what can be done with it. */
@@ -46,8 +46,6 @@ export type ActionSight = {
   /** The largest discount that the host gives for prepaying; 0 for none. */
   readonly discountMaxPermille: number;
 };
-
-const ALLOWED: AllowedAction = { allowed: true };
 
 /**
  * The actions that the instance accepts now, each with the reason if it does not. A request that would be accepted and
@@ -101,11 +99,6 @@ export function mapActions(make: (action: Action) => AllowedAction): AllowedActi
     files: make("files"),
     prepay: make("prepay"),
   };
-}
-
-function answerOf(refused: AppError | string | undefined): AllowedAction {
-  if (refused === undefined) return ALLOWED;
-  return { allowed: false, reason: typeof refused === "string" ? refused : refused.publicMessage };
 }
 
 /** Refuses a task for which the host has to answer. */

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { Encryption } from "../../../../base/encryption.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
+import { callerMachineActions } from "../machine-actions.ts";
 import { showMachines } from "../machine-service.ts";
 import { TAGS } from "../route-ports.ts";
 import { MachineRecord } from "../schema.ts";
@@ -26,7 +27,7 @@ const PageResponse = Type.Object({
 });
 
 /** The route for a host's machines, page by page. */
-export function machinePageRoutes({ app, database, clock }: HttpScope, encryption: Encryption): void {
+export function machinePageRoutes({ accessOf, app, database, clock }: HttpScope, encryption: Encryption): void {
   app.get(
     "/api/v1/machines/",
     {
@@ -40,9 +41,11 @@ export function machinePageRoutes({ app, database, clock }: HttpScope, encryptio
     },
     async (request) => {
       const now = clock.now();
-      const shown = await showMachines(database.kysely, identityOf(request).userId, { now, encryption });
+      const identity = identityOf(request);
+      const shown = await showMachines(database.kysely, identity.userId, { now, encryption });
+      const forCaller = callerMachineActions(identity, accessOf);
       return machinePageOf(
-        shown.map((one) => viewMachine(one, now)),
+        shown.map((one) => forCaller(viewMachine(one, now))),
         request.query,
       );
     },

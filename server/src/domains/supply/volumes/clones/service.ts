@@ -1,9 +1,10 @@
-import { conflict, invalid, notFound } from "../../../../base/errors.ts";
+import { invalid, notFound } from "../../../../base/errors.ts";
 import { asId, type MachineId, type UserId, type VolumeId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { describeMachines } from "../../hosts/index.ts";
 import { cancelCopies, startCopyTask, type EndedTask, type TaskMeans } from "../../../rental/tasks/index.ts";
 import { cloneFailure } from "./rules/clone.ts";
+import { machineAway, NETWORK_CLONE, whyIncomplete } from "../rules/refusals.ts";
 import { deleteClonesOf, failCloneOf, insertClone, listClones, listClonesFrom } from "./store.ts";
 import type { Payer } from "../metering/credit.ts";
 import { readSize, toGb } from "../offers/rules/listing.ts";
@@ -30,7 +31,7 @@ export async function cloneVolume(tx: Tx, means: TaskMeans, payer: Payer, wish: 
   await refuseIncomplete(tx, source.id, "src_id");
   const { place } = source;
   if (place.kind === "network") {
-    throw invalid("src_id", "src_id: a network volume cannot be cloned. Copy from an instance that has it mounted.");
+    throw invalid("src_id", `src_id: ${NETWORK_CLONE}`);
   }
   await requireConnected(tx, [place.machineId, offer.machineId]);
   const { id, sizeBytes } = await rentLocalVolume(tx, offer, {
@@ -64,17 +65,13 @@ function planSize(sizeGb: number | undefined, source: Volume): bigint {
 async function requireConnected(tx: Tx, machineIds: readonly MachineId[]): Promise<void> {
   const machines = await describeMachines(tx.db, machineIds);
   const away = machineIds.find((id) => machines.get(id)?.isConnected !== true);
-  if (away === undefined) return;
-  throw conflict("host_offline", `Machine ${away} is offline: it cannot copy now. Try again when it is back.`);
+  if (away !== undefined) throw machineAway(away);
 }
 
 /** Throws `invalid` naming `field` while a volume is being filled, or when its filling failed. */
 export async function refuseIncomplete(tx: Tx, id: VolumeId, field: string): Promise<void> {
-  const clone = (await listClones(tx.db, [id])).get(id);
-  if (clone === undefined) return;
-  const failure = cloneFailure(clone, tx.now);
-  if (failure === undefined) throw invalid(field, `${field}: volume ${id} is being cloned; wait until that is done.`);
-  throw invalid(field, `${field}: volume ${id} is an incomplete clone (${failure}); delete it and clone again.`);
+  const why = whyIncomplete(id, (await listClones(tx.db, [id])).get(id), tx.now);
+  if (why !== undefined) throw invalid(field, `${field}: ${why}`);
 }
 
 /** The volume that is being filled from this one; undefined when there is none. */

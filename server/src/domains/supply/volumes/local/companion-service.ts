@@ -118,7 +118,15 @@ export async function listSpaceOf(
 
 /** True when a renter's data lies on the machine's own disk as a volume. */
 export async function hasLocalVolumes(db: Reader, machineId: MachineId): Promise<boolean> {
-  return (await sumRentedOfMachines(db, [machineId])).has(machineId);
+  return (await listWithLocalVolumes(db, [machineId])).has(machineId);
+}
+
+/** Those of these machines on which somebody has a local volume. */
+export async function listWithLocalVolumes(
+  db: Reader,
+  machineIds: readonly MachineId[],
+): Promise<ReadonlySet<MachineId>> {
+  return new Set((await sumRentedOfMachines(db, machineIds)).keys());
 }
 
 /**
