@@ -24,6 +24,8 @@ export const EXAMPLES: Readonly<Record<string, string>> = {
   "update-template": "berth update-template 7 --image pytorch/pytorch --env '-e EPOCHS=3'",
   snapshot: "berth snapshot 7 --repo me/app:1 --login-user me",
   copy: "berth copy 7:/data/ V.3:/backup",
+  "cloud add": "berth cloud add s3 backups --key-id AKIAEXAMPLE --region eu-central-1 < secret.txt",
+  "cloud upload": "berth cloud upload 7:/workspace/out 3:bucket/out",
   "schedule create": "berth schedule create PUT /api/v0/instances/reboot/7/ --daily 03:00 --instance 7",
   ssh: "berth ssh 7 nvidia-smi",
   "attach-ssh": "berth attach-ssh 7 friend.pub",

@@ -50,6 +50,13 @@ export function parsePlace(text: string): Place {
   return { id: id === "local" || BACKUP.test(id) ? id : parsePlaceId(id), path };
 }
 
+/** Reads a path in a cloud storage, such as `3:bucket/out`. */
+export function parseCloudPlace(text: string): { readonly id: number; readonly path: string } {
+  const [, id = "", path = ""] = /^([1-9]\d{0,9}):(.+)$/.exec(text) ?? [];
+  if (id === "") throw new InvalidArgumentError("It must be CONNECTION:PATH, such as 3:bucket/out.");
+  return { id: Number(id), path };
+}
+
 /** Dollars or gigabytes: a plain decimal above zero. */
 export function parseAmount(text: string): number {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;

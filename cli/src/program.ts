@@ -26,6 +26,7 @@ import { declareServerCommands } from "./declare/server.ts";
 import { declareServiceCommands } from "./declare/services.ts";
 import { declareTeamCommands } from "./declare/people/teams.ts";
 import { declareTemplateCommands } from "./declare/templates.ts";
+import { declareCloudCommands } from "./declare/clouds.ts";
 import { declareVolumeCommands } from "./declare/volumes.ts";
 import { declareWorkerCommands } from "./declare/worker.ts";
 import { addExamples } from "./examples.ts";
@@ -73,7 +74,10 @@ const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[
     ],
   ],
   ["Notifications", [declareNotificationCommands]],
-  ["Templates, volumes", [declareTemplateCommands, declareVolumeCommands, declareServiceCommands]],
+  [
+    "Templates, volumes",
+    [declareTemplateCommands, declareVolumeCommands, declareCloudCommands, declareServiceCommands],
+  ],
   ["Endpoints that scale by themselves", [declareEndpointCommands, declareDeploymentCommands, declareWorkerCommands]],
   ["Your machines", [declareMachineCommands, declareHostCommands, declarePayoutCommands, declareBookingCommands]],
 ];

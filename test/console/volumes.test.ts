@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertAccessible } from "../support/console/accessible.ts";
 import { consoleWorld, signedInPage } from "../support/console/console-world.ts";
+import { rentAndRun } from "../support/rentals.ts";
 
 test("volumes in the console", async (t) => {
   const world = await consoleWorld(t);
@@ -35,6 +36,41 @@ test("volumes in the console", async (t) => {
     await question.getByRole("button", { name: "Delete volume" }).click();
     await page.getByText("No volumes", { exact: true }).waitFor();
   });
+
+  await t.test(
+    "a renter connects a storage, copies an instance to it, watches and cancels that, and disconnects",
+    async (t) => {
+      const id = await rentAndRun(app, renter, host);
+      const page = await signedInPage(t, world, { caller: renter, path: "/volumes" });
+      await page.getByText("No clouds", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "Connect a storage" }).click();
+      const form = page.getByRole("dialog", { name: "Connect a storage" });
+      await form.getByText(/its operator can read them/).waitFor();
+      await form.getByLabel("Name").fill("<b>backups</b>");
+      await form.getByLabel(/^Access key/).fill("AKIAEXAMPLE");
+      await form.getByLabel("Secret access key").fill("secret");
+      await assertAccessible(page);
+      await form.getByRole("button", { name: "Connect", exact: true }).click();
+      const clouds = page.getByRole("table", { name: "Cloud connections" });
+      await clouds.getByRole("rowheader", { name: "<b>backups</b>" }).waitFor();
+      await clouds.getByRole("button", { name: "Copy", exact: true }).click();
+      const copy = page.getByRole("dialog", { name: /Copy with/ });
+      await copy.getByLabel("Path in the storage").fill("bucket/out");
+      await assertAccessible(page);
+      await copy.getByRole("button", { name: "Copy", exact: true }).click();
+      const [task] = await host.tasks(1);
+      assert.equal(task?.action.type === "cloud_copy" && task.action.place.id, id);
+      const copies = page.getByRole("table", { name: "Copies with clouds" });
+      await copies.getByText(/copying from C\.\d+ to s3\.\d+/).waitFor();
+      await assertAccessible(page);
+      await copies.getByRole("button", { name: "Cancel copy" }).click();
+      await copies.getByText(/was cancelled/).waitFor();
+      await clouds.getByRole("button", { name: /^Delete/ }).click();
+      const question = page.getByRole("dialog", { name: /Delete cloud connection/ });
+      await question.getByRole("button", { name: "Delete" }).click();
+      await page.getByText("No clouds", { exact: true }).waitFor();
+    },
+  );
 
   await t.test("without space on network disks the page says who would offer it", async (t) => {
     const page = await signedInPage(t, world, { caller: renter, path: "/volumes?space=network", isPhone: true });

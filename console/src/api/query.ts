@@ -7,6 +7,7 @@ export type Noun =
   | "account"
   | "audit"
   | "balance"
+  | "cloud"
   | "endpoint"
   | "host"
   | "instance"

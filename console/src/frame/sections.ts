@@ -20,7 +20,7 @@ const SECTIONS: readonly NavSection[] = [
       { label: "Instances", to: "/instances", key: "i", words: "rentals containers" },
       { label: "Queue", to: "/queue", key: "q", words: "standing requests waiting" },
       { label: "Templates", to: "/templates", key: "t", words: "images" },
-      { label: "Volumes", to: "/volumes", key: "v", words: "disks storage" },
+      { label: "Volumes", to: "/volumes", key: "v", words: "disks storage clouds s3" },
     ],
   },
   {

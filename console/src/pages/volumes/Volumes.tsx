@@ -15,6 +15,7 @@ import { HostileText } from "../../ui/HostileText.tsx";
 import { PageHead, Section } from "../../ui/PageHead.tsx";
 import { StateBadge } from "../../ui/StateBadge.tsx";
 import type { Column } from "../../ui/table-types.ts";
+import { Clouds } from "./Clouds.tsx";
 import { DeleteVolume } from "./DeleteVolume.tsx";
 import { Space } from "./Space.tsx";
 import { placeOf, volumesQuery } from "./volumes.ts";
@@ -77,6 +78,7 @@ export function Volumes() {
           onDone={() => clone(undefined)}
         />
       </Section>
+      <Clouds />
       {doomed !== undefined && <DeleteVolume volume={doomed} onClose={() => setDoomed(undefined)} />}
     </>
   );
