@@ -1,6 +1,6 @@
-// A real server and a real browser for the tests of the console: one of each for a test file.
+// A real server for each test file of the console, and a real browser for all files of a process.
 import assert from "node:assert/strict";
-import type { TestContext } from "node:test";
+import { after, type TestContext } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import type { TestCaller } from "../fixtures.ts";
 import { testApp, type TestApp, type TestAppOptions } from "../app.ts";
@@ -28,6 +28,16 @@ type WorldOptions = TestAppOptions & {
   readonly siteName?: string;
 };
 
+let sharedBrowser: Promise<Browser> | undefined;
+/**
+ * Contexts that no test uses now, by the server and the look of their pages. The first page of a new context takes twice the
+ * processor time of one more page of a used context, since everything is fetched, decompressed and compiled again.
+ */
+const usedContexts = new Map<string, BrowserContext[]>();
+let closeBrowser = async () => {};
+// The hook of the whole process: a hook that is added in a test belongs to that test.
+after(() => closeBrowser());
+
 /** A server with the console whose clock begins now and goes on, and a browser. */
 export async function consoleWorld(
   t: Pick<TestContext, "after">,
@@ -41,9 +51,21 @@ export async function consoleWorld(
   // since the hosts of tests report when they are told to, and would be taken for lost after a minute.
   const ticking = setInterval(() => clock.advance(TICK_MS / SLOWNESS), TICK_MS);
   t.after(() => clearInterval(ticking));
-  if (siteName === undefined) return { app, url: `http://${app.origin}`, browser: await openBrowser(t) };
-  const browser = await openBrowser(t, [`--host-resolver-rules=MAP ${siteName} ${app.origin}`]);
-  return { app, url: `http://${siteName}`, browser };
+  const url = `http://${siteName ?? app.origin}`;
+  t.after(() => closeContexts(url));
+  if (siteName !== undefined) {
+    return { app, url, browser: await openBrowser(t, [`--host-resolver-rules=MAP ${siteName} ${app.origin}`]) };
+  }
+  sharedBrowser ??= openBrowser({ after: (close) => void (closeBrowser = close) });
+  return { app, url, browser: await sharedBrowser };
+}
+
+async function closeContexts(url: string): Promise<void> {
+  for (const [look, contexts] of usedContexts) {
+    if (!look.startsWith(`${url} `)) continue;
+    usedContexts.delete(look);
+    for (const context of contexts) await context.close();
+  }
 }
 
 export type PageOptions = {
@@ -66,18 +88,48 @@ export async function aPage(
   { colorScheme = "light", isPhone = false, trustsAll = false, expected }: PageOptions = {},
 ): Promise<Page> {
   const viewport = isPhone ? { width: 390, height: 844 } : { width: 1_360, height: 850 };
-  const context = await browser.newContext({
-    ...{ baseURL: url, colorScheme, viewport, hasTouch: isPhone, ignoreHTTPSErrors: trustsAll },
-  });
+  const look = `${url} ${colorScheme} ${isPhone} ${trustsAll}`;
+  const used = usedContexts.get(look)?.pop();
+  const options = { baseURL: url, colorScheme, viewport, hasTouch: isPhone, ignoreHTTPSErrors: trustsAll };
+  const context = used ?? (await browser.newContext(options));
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
+  if (used !== undefined) await makeAsNew(page, url);
   const complaints = complaintsOf(page);
   t.after(async () => {
-    await context.close();
+    await giveBack(context, look);
     const unexpected = complaints.filter((text) => expected?.test(text) !== true);
     assert.deepEqual(unexpected, [], "the page logged errors");
   });
   return page;
+}
+
+/** Closes the pages of a context but for one without scripts, since a browser forgets what it compiled with the last page. */
+async function giveBack(context: BrowserContext, look: string): Promise<void> {
+  const idle = await idlePage(context).catch(() => undefined);
+  // The server or the browser is gone already when a page belonged to the whole test file.
+  if (idle === undefined) return context.close();
+  await closeOthers(idle);
+  usedContexts.set(look, [...(usedContexts.get(look) ?? []), context]);
+}
+
+async function idlePage(context: BrowserContext): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto("/icon.svg");
+  return page;
+}
+
+/** Removes what earlier pages left in the browser, except the files that it has fetched and compiled. */
+async function makeAsNew(page: Page, url: string): Promise<void> {
+  await closeOthers(page);
+  await page.context().clearCookies();
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Storage.clearDataForOrigin", { origin: url, storageTypes: "local_storage,indexeddb" });
+  await devtools.detach();
+}
+
+async function closeOthers(page: Page): Promise<void> {
+  for (const other of page.context().pages()) if (other !== page) await other.close();
 }
 
 /** The same, signed in with a key of this caller. */
