@@ -21,13 +21,15 @@ const ROOMS = ["protocol", "tunnel", "server", "agent", "sdk", "worker", "cli", 
  */
 const TIMEOUT_MS = 3_600_000;
 const END_TO_END_AT_ONCE = 3;
-/** Rooms whose files may share a process with others of the same room. */
-const SHARED_ROOMS = ["server/src/", "agent/src/", "cli/src/", "worker/src/", "bench/", "test/authz/"];
 /**
- * Test files that share a process in a whole run. To load the server and to assemble it for the first time takes almost a
- * second of processor time, which is more than most of these files take for themselves.
+ * Rooms whose files may share a process with others of the same room. To load the server and to assemble it for the first
+ * time takes two seconds of processor time, which is more than most of these files take for themselves.
  */
-const FILES_PER_PROCESS = 24;
+const SHARED_ROOMS = ["server/src/", "agent/src/", "cli/src/", "worker/src/", "bench/", "test/authz/"];
+const FILES_PER_PROCESS = 36;
+/** End-to-end tests that may share a process: those of the console share a browser then. */
+const SHARED_END_TO_END = ["test/console/"];
+const END_TO_END_PER_PROCESS = 8;
 
 type Step = { readonly name: string; run(): boolean | Promise<boolean> };
 
@@ -58,23 +60,27 @@ function testLanes(files: readonly string[]): readonly TestRun[] {
   const endToEnd = all.filter(isEndToEnd);
   // Beside each other, since end-to-end tests wait for containers and other programs half of their time.
   return [
-    { groups: groupByRoom(unit), concurrency, timeoutMs: TIMEOUT_MS },
-    { groups: alone(endToEnd), concurrency: END_TO_END_AT_ONCE, timeoutMs: TIMEOUT_MS },
+    { groups: groupByRoom(unit, SHARED_ROOMS, FILES_PER_PROCESS), concurrency, timeoutMs: TIMEOUT_MS },
+    {
+      groups: groupByRoom(endToEnd, SHARED_END_TO_END, END_TO_END_PER_PROCESS),
+      concurrency: END_TO_END_AT_ONCE,
+      timeoutMs: TIMEOUT_MS,
+    },
   ].filter(({ groups }) => groups.length > 0);
 }
 
-function alone(files: readonly string[]): readonly (readonly string[])[] {
-  return files.map((file) => [file]);
-}
-
-/** Groups of test files of one shared room; every other file is alone. Keeps the order. */
-function groupByRoom(files: readonly string[]): readonly (readonly string[])[] {
+/** Groups of at most so many test files of one shared room; every other file is alone. Keeps the order. */
+function groupByRoom(
+  files: readonly string[],
+  sharedRooms: readonly string[],
+  filesMax: number,
+): readonly (readonly string[])[] {
   const groups: string[][] = [];
   for (const file of files) {
     const last = groups.at(-1) ?? [];
-    const room = SHARED_ROOMS.find((prefix) => file.startsWith(prefix));
+    const room = sharedRooms.find((prefix) => file.startsWith(prefix));
     const isSameRoom = room !== undefined && last[0]?.startsWith(room) === true;
-    if (isSameRoom && !isAlone(file) && !last.some(isAlone) && last.length < FILES_PER_PROCESS) last.push(file);
+    if (isSameRoom && !isAlone(file) && !last.some(isAlone) && last.length < filesMax) last.push(file);
     else groups.push([file]);
   }
   return groups;
