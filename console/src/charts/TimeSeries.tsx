@@ -24,6 +24,7 @@ type Props = {
 /** Lines over time, with the values under the pointer and a table behind it. */
 export function TimeSeries({ title, times, lines, format, height = 160, max, marks = [] }: Props) {
   const [index, setIndex] = useState<number | null>(null);
+  const axisPx = axisWidth(lines, format);
   const names = lines.map(({ label, tone, isArea, isDashed }) => ({ label, tone, isArea, isDashed }));
   const shape = JSON.stringify(names);
   const data = useMemo<uPlot.AlignedData>(
@@ -39,12 +40,12 @@ export function TimeSeries({ title, times, lines, format, height = 160, max, mar
       legend: { show: false },
       scales: { x: { time: true }, y: { range: (_plot, low, high) => rangeOf(low, high, max) } },
       series: [{}, ...lines.map((line, at) => seriesOf(place, line, at))],
-      axes: axesOf(place, format),
+      axes: axesOf(place, format, axisPx),
       hooks: { setCursor: [(plot) => setIndex(plot.cursor.idx ?? null)] },
     }),
     // The shape stands for the lines: their values come through setData.
     // oxlint-disable-next-line react/exhaustive-deps
-    [shape, height, max, format],
+    [shape, height, max, format, axisPx],
   );
   const place = usePlot(make, data);
   return (
@@ -59,7 +60,7 @@ export function TimeSeries({ title, times, lines, format, height = 160, max, mar
         ))}
       </figcaption>
       <div ref={place} className={classes["plot"]} style={{ height }} aria-hidden="true" />
-      {marks.length > 0 && <Marks marks={marks} times={times} />}
+      {marks.length > 0 && <Marks marks={marks} times={times} axisPx={axisPx} />}
       <ChartTable title={title} times={times} lines={lines} format={format} />
     </figure>
   );
@@ -68,13 +69,15 @@ export function TimeSeries({ title, times, lines, format, height = 160, max, mar
 /** Marks that are closer than this part of the axis are one mark, since they could not be hit one by one. */
 const MARK_WIDTH = 1 / 50;
 
-function Marks({ marks, times }: { readonly marks: readonly Mark[]; readonly times: readonly number[] }) {
+type MarksProps = { readonly marks: readonly Mark[]; readonly times: readonly number[]; readonly axisPx: number };
+
+function Marks({ marks, times, axisPx }: MarksProps) {
   const [shown, setShown] = useState<number>();
   const [start, end] = [times[0] ?? 0, times.at(-1) ?? 1];
   const placeOf = ({ at }: Mark) => Math.min(1, Math.max(0, (at - start) / Math.max(1, end - start)));
   const groups = Map.groupBy(marks, (mark) => Math.min(1 / MARK_WIDTH - 1, Math.floor(placeOf(mark) / MARK_WIDTH)));
   return (
-    <div className={classes["marks"]}>
+    <div className={classes["marks"]} style={{ marginLeft: axisPx }}>
       {[...groups].map(([place, group]) => (
         <button
           key={place}
@@ -123,7 +126,7 @@ function seriesOf(place: HTMLElement, line: Line, index: number): uPlot.Series {
   };
 }
 
-function axesOf(place: HTMLElement, format: (value: number) => string): uPlot.Axis[] {
+function axesOf(place: HTMLElement, format: (value: number) => string, axisPx: number): uPlot.Axis[] {
   const common = {
     stroke: colour(place, "dim"),
     grid: { stroke: colour(place, "line"), width: 1 },
@@ -132,17 +135,17 @@ function axesOf(place: HTMLElement, format: (value: number) => string): uPlot.Ax
   };
   return [
     { ...common, size: 28, grid: { show: false }, values: timeTexts },
-    { ...common, size: sizeOf, values: (_plot, values) => values.map(format) },
+    { ...common, size: axisPx, values: (_plot, values) => values.map(format) },
   ];
 }
 
 const AXIS_PX = 64;
 const LETTER_PX = 6.2;
 
-/** The width of an axis: enough for its longest figure. */
-function sizeOf(_plot: uPlot, figures: readonly string[] | null): number {
-  const longest = Math.max(0, ...(figures ?? []).map(({ length }) => length));
-  return Math.max(AXIS_PX, Math.ceil(longest * LETTER_PX) + 12);
+/** The width of the axis of the values: enough for its longest figure. */
+function axisWidth(lines: readonly Line[], format: (value: number) => string): number {
+  const highest = Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  return Math.max(AXIS_PX, Math.ceil(format(Math.round(highest)).length * LETTER_PX) + 12);
 }
 
 function timeText(at: number): string {

@@ -151,8 +151,9 @@ function ByDay({ rows }: { readonly rows: readonly Charge[] | undefined }) {
       title: "Day",
       isName: true,
       cell: (row) => (
-        <Link to="/money/charges" search={linesSearch(row)} aria-label={`Lines of ${row.description}`}>
+        <Link to="/money/charges" search={linesSearch(row)}>
           {utcDay(row.start)}
+          <span className="visually-hidden">: lines of {row.description}</span>
         </Link>
       ),
     },

@@ -96,6 +96,7 @@ const OPERATE = of("operator", {
   "operate-search": { route: "/operate/search", search: () => "?q=fjord" },
   users: "/operate/users",
   user: { route: "/operate/users/$id", param: ({ mira }) => mira.id },
+  invitations: "/operate/invitations",
   "all-machines": "/operate/machines",
   "all-instances": "/operate/instances",
   "house-money": "/operate/money",
@@ -107,7 +108,7 @@ const OPERATE = of("operator", {
 
 const HELP = of("mira", {
   help: "/help",
-  "help-page": { route: "/help/$page", param: () => "autoscaler" },
+  "help-page": { route: "/help/$page", param: () => "rent" },
   reference: "/help/reference",
 });
 
