@@ -13,6 +13,8 @@ const BEHIND_MAX = 300;
 
 /** Operations that change something and have no request to show, with the reason. */
 const WITHOUT: Readonly<Record<string, string>> = {
+  adminUserSeeAs: "it changes what the session of this browser shows",
+  browserLeaveView: "it changes what the session of this browser shows",
   browserRequestReset: "nobody is signed in",
   browserResetPassword: "nobody is signed in",
   browserSignOut: "it ends the session of this browser",

@@ -149,13 +149,16 @@ function CopyTable({ copies }: { readonly copies: readonly Copying[] }) {
             key: "cancel",
             title: "Cancel",
             cell: ({ id, status_msg: message }) => (
-              <ActionButton
-                size="compact-sm"
-                onClick={() => cancel.mutate({ body: { dst_id: id } })}
-                reason={message?.startsWith("copying") === true ? undefined : "The copy has ended."}
-              >
-                Cancel copy
-              </ActionButton>
+              <>
+                <ActionButton
+                  size="compact-sm"
+                  onClick={() => cancel.mutate({ body: { dst_id: id } })}
+                  reason={message?.startsWith("copying") === true ? undefined : "The copy has ended."}
+                >
+                  Cancel copy
+                </ActionButton>
+                <AsCommand request={{ method: "DELETE", path: "/api/v0/commands/rclone/", body: { dst_id: id } }} />
+              </>
             ),
           },
         ]}
