@@ -62,7 +62,7 @@ describe("the toolbox", () => {
     assert.equal((await folders()).length, 2);
   });
 
-  it("names the packages that are missing, and goes without rsync", async () => {
+  it("names the packages that are missing, and goes without rsync and rclone", async () => {
     const nowhere = { places: ["/no/such/program"], packageName: "nothing" };
     const bare = await prepareToolbox({
       stateDir,
@@ -72,7 +72,7 @@ describe("the toolbox", () => {
       ok: false,
       problem: "programs for containers are missing: apt-get install busybox-static nothing",
     });
-    const directory = await prepare({ ...DEBIAN_SOURCES, rsync: nowhere });
+    const directory = await prepare({ ...DEBIAN_SOURCES, rsync: nowhere, rclone: nowhere });
     assert.deepEqual(await readdir(join(directory, "bin")), ["sftp-server"]);
   });
 

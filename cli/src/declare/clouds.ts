@@ -12,7 +12,7 @@ export function declareCloudCommands(program: Command): void {
   serverCommand(cloud, "list", "list your connections").action(async (options) =>
     (await import("../commands/cloud/connections.ts")).listConnections(options),
   );
-  serverCommand(cloud, "add", "connect a storage; the secret of its key comes from standard input")
+  serverCommand(cloud, "add", "connect a storage; its secret comes by stdin")
     .addArgument(new Argument("<provider>", "kind of the storage").choices(PROVIDERS))
     .argument("<name>", "name for the connection")
     .requiredOption("--key-id <id>", "id of the key; it should open one bucket only, since hosts get it")
@@ -37,7 +37,7 @@ export function declareCloudCommands(program: Command): void {
     .action(async (from, place, options) =>
       (await import("../commands/cloud/copy.ts")).copyWithCloud({ place, cloud: from, isUpload: false }, options),
     );
-  serverCommand(cloud, "cancel", "end the copies between an instance or volume and clouds early")
+  serverCommand(cloud, "cancel", "end the copies of an instance or volume early")
     .argument("<id>", "such as 7 or V.3", parsePlaceId)
     .action(async (id, options) => (await import("../commands/cloud/copy.ts")).cancelCloudCopy(id, options));
 }

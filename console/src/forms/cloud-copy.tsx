@@ -65,32 +65,9 @@ export function CloudCopy({ connection, instances, onDone }: Props) {
         onChange={(event) => setInstance(event.currentTarget.value)}
         required
       />
-      <TextInput
-        label={isUpload ? "Folder or file of the instance" : "Folder of the instance that gets the files"}
-        value={here}
-        onChange={(event) => setHere(event.currentTarget.value)}
-        required
-      />
-      <TextInput
-        label="Path in the storage"
-        description="It begins with the name of a bucket that exists."
-        placeholder="bucket/folder"
-        value={there}
-        onChange={(event) => setThere(event.currentTarget.value)}
-        required
-      />
-      <Checkbox
-        label="Dry run: only say what would be copied"
-        checked={isDry}
-        onChange={(event) => setDry(event.currentTarget.checked)}
-      />
-      {isUpload && (
-        <Checkbox
-          label="Repeat it daily at 03:00 UTC"
-          checked={repeats}
-          onChange={(event) => setRepeats(event.currentTarget.checked)}
-        />
-      )}
+      <Paths isUpload={isUpload} here={here} there={there} onHere={setHere} onThere={setThere} />
+      <Choose label="Dry run: only say what would be copied" isChosen={isDry} onChoose={setDry} />
+      {isUpload && <Choose label="Repeat it daily at 03:00 UTC" isChosen={repeats} onChoose={setRepeats} />}
       {error !== null && <Failure error={error} onRetry={() => submit()} />}
       <div className={classes["buttons"]}>
         <Button type="submit" loading={copy.isPending || schedule.isPending} disabled={instances.length === 0}>
@@ -103,6 +80,46 @@ export function CloudCopy({ connection, instances, onDone }: Props) {
       </div>
     </form>
   );
+}
+
+type PathsProps = {
+  readonly isUpload: boolean;
+  readonly here: string;
+  readonly there: string;
+  readonly onHere: (path: string) => void;
+  readonly onThere: (path: string) => void;
+};
+
+/** The paths of both ends of a copy. */
+function Paths({ isUpload, here, there, onHere, onThere }: PathsProps) {
+  return (
+    <>
+      <TextInput
+        label={isUpload ? "Folder or file of the instance" : "Folder of the instance that gets the files"}
+        value={here}
+        onChange={(event) => onHere(event.currentTarget.value)}
+        required
+      />
+      <TextInput
+        label="Path in the storage"
+        description="It begins with the name of a bucket that exists."
+        placeholder="bucket/folder"
+        value={there}
+        onChange={(event) => onThere(event.currentTarget.value)}
+        required
+      />
+    </>
+  );
+}
+
+type ChooseProps = {
+  readonly label: string;
+  readonly isChosen: boolean;
+  readonly onChoose: (isChosen: boolean) => void;
+};
+
+function Choose({ label, isChosen, onChoose }: ChooseProps) {
+  return <Checkbox label={label} checked={isChosen} onChange={(event) => onChoose(event.currentTarget.checked)} />;
 }
 
 type Choice = {
