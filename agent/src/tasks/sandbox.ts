@@ -122,7 +122,7 @@ const DROPPED = ["sys_admin", "sys_chroot", "mknod", "setfcap"] as const;
 export type Sandbox = {
   /** Runs busybox with the arguments, the applet first. */
   open(root: SandboxRoot, argv: readonly string[]): Promise<Result<Program>>;
-  /** Runs it with a loopback, and nothing else, as its network: whoever enters that by `networkPath` may serve it there. */
+  /** Runs it with a loopback as its only network: a process that enters it by `networkPath` may serve busybox there. */
   openWithLoopback(root: SandboxRoot, argv: readonly string[]): Promise<Result<LoopbackProgram>>;
 };
 

@@ -11,10 +11,10 @@ export type ShownPage = {
   readonly route: string;
   /** The person who opens it. */
   readonly by: Reader;
-  /** What stands for the `$` of the address. */
+  /** The values for each `$` of the address. */
   readonly param?: (market: SeededMarket) => number | string;
   readonly search?: (market: SeededMarket) => string;
-  /** What the person does before the page is as the picture shows it. */
+  /** The steps of the person before the picture is taken. */
   readonly prepare?: (page: Page) => Promise<void>;
 };
 

@@ -58,7 +58,7 @@ const SSH_KEYS = [
   "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIK9dQm2wL4eT8xZr5nU1yHc7vB3jF6gP0oS2iAq4WtEX mira@studio",
 ];
 
-/** What an account keeps for itself. */
+/** Keys, secrets and settings of an account. */
 export async function belongings(app: TestApp, { secret }: TestCaller, trainer: number): Promise<void> {
   const wanted = [
     ...SSH_KEYS.map((key) => ["POST", "/ssh/", { ssh_key: key }] as const),

@@ -40,7 +40,7 @@ export async function passTime(app: TestApp, hosts: readonly FakeHost[], ms: num
   }
 }
 
-/** What changes an hour before somebody looks: one is stopped, and a bid begins to run. */
+/** The changes of an hour ago: one instance is stopped, and a bid begins to run. */
 export async function changeRentals(
   app: TestApp,
   { mira }: Renters,
@@ -55,7 +55,7 @@ export async function changeRentals(
   });
 }
 
-/** What has just happened: the bid is outbid, and another instance pulls its image. */
+/** The changes of this moment: the bid is outbid, and another instance pulls its image. */
 export async function happenNow(app: TestApp, { mira, priya }: Renters, hosts: readonly FakeHost[]): Promise<number> {
   const [, , , , , , tatra5090, , , dallas] = must(hosts);
   await rentAndRun(app, priya, tatra5090, { image: PYTORCH, size: 2, price: 1.1, disk: 40, label: "priya" });

@@ -131,7 +131,7 @@ function list(app: TestApp, { secret }: TestCaller, { machineId }: FakeHost, pri
   });
 }
 
-/** What an operator and renters say about the market. */
+/** Announcements of the operator, and reports of renters. */
 async function operate(app: TestApp, { operator, mira }: People, { machineId }: FakeHost): Promise<void> {
   await done(app, operator.secret, "POST", "/admin/announcements/", {
     title: "Maintenance on Sunday",
