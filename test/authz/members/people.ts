@@ -114,7 +114,6 @@ export const PEOPLE_MEMBERS: MemberTable = {
   "GET /api/v0/users/{user_id}/notification-prefs/": ["success notification_preferences.client.*.email"],
   "PUT /api/v0/users/{user_id}/notification-prefs/": ["success notification_preferences.client.*.webhooks"],
   "GET /api/v0/webhooks/": ["success", `webhooks[]: ${WEBHOOK}`],
-  "GET /api/v0/webhooks/{id}/deliveries/": ["success deliveries"],
   "POST /api/v0/webhooks/": ["success enabled_notification_preferences", `webhook: ${WEBHOOK} webhook_secret`],
   "PUT /api/v0/webhooks/{id}/": ["success enabled_notification_preferences", `webhook: ${WEBHOOK}`],
   "DELETE /api/v0/webhooks/{id}/": ["success"],
