@@ -48,6 +48,27 @@ test("a renter works in an instance from the browser", async (t) => {
     await page.getByRole("link", { name }).waitFor({ state: "detached" });
   });
 
+  await t.test(
+    "the log of a host with an older agent is asked for again and again, and the page says so",
+    async (t) => {
+      const page = await signedInPage(t, world, { caller, path: `/instances/${id}/logs` });
+      const answer = async (count: number, text: string) => {
+        const task = (await host.tasks(count))[count - 1];
+        assert.ok(task);
+        await host.answer(task.task_id, text);
+      };
+      await answer(1, "first <b>line</b>\n");
+      await page.getByText("agent is older than following").waitFor();
+      const log = page.getByLabel("Log", { exact: true });
+      await log.getByText("first <b>line</b>").waitFor();
+      await answer(2, "first <b>line</b>\nsecond\n");
+      await log.getByText("second").waitFor();
+      await page.getByLabel("Lines that contain").fill("SECOND");
+      await log.getByText("first").waitFor({ state: "detached" });
+      await page.getByText("1 line", { exact: true }).waitFor();
+    },
+  );
+
   await t.test("a stopped instance says why it has no terminal", async (t) => {
     const page = await signedInPage(t, world, { caller, path: `/instances/${id}/terminal` });
     await page.locator(".xterm-rows").getByText("This instance is simulated").waitFor();

@@ -8,6 +8,7 @@ import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { run } from "../support/berth.ts";
 import { builtConsole } from "../support/console/built-console.ts";
+import { assertAccessible } from "../support/console/accessible.ts";
 import { signedInPage } from "../support/console/console-world.ts";
 import { openBrowser } from "../support/console/open-browser.ts";
 import { docker, fillWithBusybox, imageOf } from "../support/hosts/docker.ts";
@@ -136,13 +137,32 @@ describe("a rental in the browser", () => {
     await notebook.close();
   });
 
-  test("the log shows what onstart printed, and then what the container prints", async () => {
+  test("the log follows what the container prints, with its colours, in the page and in the command, until it stops", async () => {
     await page.goto(`/instances/${id}/logs`);
     const log = page.getByLabel("Log", { exact: true });
     await log.getByText("onstart was here").waitFor();
-    await docker("exec", container, "sh", "-c", "echo '<b>a line</b> of the main process' > /proc/1/fd/1");
+    const following = renter.cli("logs", String(id), "--follow");
+    const print = (text: string) => docker("exec", container, "sh", "-c", `printf '${text}\\n' > /proc/1/fd/1`);
+    await print("<b>a line</b> of the main process");
+    await print("\\033[31mred\\033[0m \\033]0;title\\007and plain");
     await log.getByText("<b>a line</b> of the main process").waitFor();
+    await log.getByText(/^red$/).waitFor();
+    await log.getByText("and plain").waitFor();
+    await assertAccessible(page);
+    await page.getByLabel("Lines that contain").fill("a line");
+    await log.getByText("and plain").waitFor({ state: "detached" });
+    const down = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download" }).click();
+    assert.match(await readFile(await (await down).path(), "utf8"), /onstart was here\n[^]*and plain\n$/);
     await renter.destroy(id);
+    const { code, stdout } = await following;
+    assert.equal(code, 0);
+    const shown = stdout.split("\n").filter((line) => /main process|plain|onstart was/.test(line));
+    assert.deepEqual(shown, [
+      "onstart was here",
+      "<b>a line</b> of the main process",
+      "\u001B[31mred\u001B[0m \u001B]0;title\u0007and plain",
+    ]);
     await untilUntouched(machine, renter);
   });
 });
