@@ -8,6 +8,7 @@ import { RENTAL_OPERATIONS } from "./operations/rental.ts";
 import { SERVERLESS_OPERATIONS } from "./operations/serverless.ts";
 import { SIGN_IN_OPERATIONS } from "./operations/sign-in.ts";
 import { SUPPLY_OPERATIONS } from "./operations/supply.ts";
+import { TEMPLATE_OPERATIONS } from "./operations/templates.ts";
 import { UNBUILT_OPERATIONS } from "./operations/unbuilt.ts";
 import type { Words } from "./schemas.ts";
 
@@ -57,6 +58,7 @@ function resourceOf(operation: string): string {
 
 export const OPERATIONS: OperationWords = {
   ...RENTAL_OPERATIONS,
+  ...TEMPLATE_OPERATIONS,
   ...FILE_OPERATIONS,
   ...SUPPLY_OPERATIONS,
   ...MONEY_OPERATIONS,
