@@ -4326,6 +4326,8 @@ export type RentalForecast = {
   readonly dry_run: true;
   readonly ask_id: number;
   readonly price: RentalForecastPrice;
+  readonly traffic_limit: number;
+  readonly traffic_limit_source: "budget" | "renter";
   readonly hold: number;
   readonly balance: number;
   readonly balance_lasts_hours: RentalForecastBalanceLastsHour;

@@ -117,6 +117,11 @@ export const ForecastAnswer = model("RentalForecast", {
     inet_up_per_gb: Type.Number(),
     inet_down_per_gb: Type.Number(),
   }),
+  traffic_limit: Type.Number({ description: "Dollars that its traffic may cost, from the start on", examples: [3.4] }),
+  traffic_limit_source: Type.Union([Type.Literal("budget"), Type.Literal("renter")], {
+    description: "`renter` for a limit that was set; `budget` for one that grows while the instance runs",
+    examples: ["budget"],
+  }),
   hold: Type.Number(),
   balance: Type.Number({ description: "Dollars of credit, less what has been used already" }),
   balance_lasts_hours: Type.Object(

@@ -12,6 +12,7 @@ import type { CreateOrder } from "./create-order.ts";
 import { assessOrder, createInstances } from "./create.ts";
 import { holdAmount } from "../rules/pricing.ts";
 import { listInstanceCosts, NO_COST } from "../rate-store.ts";
+import { readTrafficDefaults, trafficOf } from "../traffic/traffic-defaults.ts";
 import { listInstancesById } from "../store.ts";
 
 /** The use of an account that is not posted yet. */
@@ -26,6 +27,8 @@ export type Forecast = {
   readonly volumeNanosPerHour: Nanos;
   readonly inetUpNanosPerGb: Nanos;
   readonly inetDownNanosPerGb: Nanos;
+  /** The costs that traffic may have when it starts, and whether its renter set that, or it is a budget that grows. */
+  readonly traffic: { readonly limit: Nanos; readonly source: "budget" | "renter" };
   readonly hold: Nanos;
   readonly balance: Nanos;
   /** The hourly cost of the whole account, without this rental and with it. */
@@ -52,6 +55,7 @@ export async function forecastOrder(tx: Tx, order: CreateOrder, accruedOf: Accru
   const costNow = await costOf(tx.db, userId);
   const diskNanosPerHour = nanos(storageNanosPerHour(instance));
   const volumeNanosPerHour = await newVolumeNanosPerHour(tx.db, order.volumeInfo);
+  const traffic = trafficOf(order, instance, await readTrafficDefaults(tx.db, [userId]));
   const obstacle = await attempt(tx, order);
   // The forecast counts the price even if the rental is refused or waits, because it is to run.
   const running = order.target === "running" ? instance.priceNanosPerHour : 0n;
@@ -62,6 +66,10 @@ export async function forecastOrder(tx: Tx, order: CreateOrder, accruedOf: Accru
     volumeNanosPerHour,
     inetUpNanosPerGb: instance.inetUpNanosPerGb,
     inetDownNanosPerGb: instance.inetDownNanosPerGb,
+    traffic: {
+      limit: nanos(traffic.limitNanos ?? traffic.leftNanos ?? 0n),
+      source: traffic.limitNanos === undefined ? "budget" : "renter",
+    },
     hold: order.target === "running" ? holdAmount(instance) : nanos(0n),
     balance: nanos(balance - accrued),
     costNow,

@@ -22,6 +22,8 @@ export function viewForecast(forecast: Forecast): Static<typeof ForecastAnswer> 
       inet_up_per_gb: toDollars(forecast.inetUpNanosPerGb),
       inet_down_per_gb: toDollars(forecast.inetDownNanosPerGb),
     },
+    traffic_limit: toDollars(forecast.traffic.limit),
+    traffic_limit_source: forecast.traffic.source,
     hold: toDollars(forecast.hold),
     balance: toDollars(balance),
     balance_lasts_hours: {

@@ -48,6 +48,9 @@ test("a forecast says what a rental costs, what it holds and how long the balanc
       inet_up_per_gb: answer.price.inet_up_per_gb,
       inet_down_per_gb: answer.price.inet_down_per_gb,
     },
+    // The budget of the service: $2, and four times the hourly price of the GPUs.
+    traffic_limit: 6,
+    traffic_limit_source: "budget",
     balance: 10,
     balance_lasts_hours: { now: null, after: 9.79 },
     caps: [],
