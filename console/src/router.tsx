@@ -43,7 +43,14 @@ const home = createRoute({
 const market = createRoute({
   getParentRoute: () => frame,
   path: "market",
-  validateSearch: searchOf({ q: text, type: oneOf(...OFFER_TYPES), sort: text, offer: whole, template: text }),
+  validateSearch: searchOf({
+    q: text,
+    type: oneOf(...OFFER_TYPES),
+    sort: text,
+    offer: whole,
+    template: text,
+    compare: text,
+  }),
   component: lazy(() => import("./pages/market/Market.tsx"), "Market"),
 });
 const instances = createRoute({

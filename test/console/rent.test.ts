@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { assertAccessible } from "../support/console/accessible.ts";
-import { consoleWorld, signedInPage } from "../support/console/console-world.ts";
+import { consoleWorld, signedInPage, type ConsoleWorld } from "../support/console/console-world.ts";
+import type { TestCaller } from "../support/fixtures.ts";
 
 /** Stops that a person passes at most on the way to a button. */
 const STOPS_MAX = 150;
@@ -12,9 +13,41 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   for (let stop = 0; stop < STOPS_MAX; stop += 1) {
     if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
+    // A terminal has Tab for its shell, until Escape.
+    if ((await page.locator(".xterm:focus-within").count()) > 0) await page.keyboard.press("Escape");
     await page.keyboard.press("Tab");
   }
   assert.fail(`the keyboard did not reach ${String(target)}`);
+}
+
+async function compare(t: TestContext, world: ConsoleWorld, caller: TestCaller): Promise<void> {
+  const page = await signedInPage(t, world, { caller, path: "/market" });
+  await page.getByText("5 of 5 offers").waitFor();
+  const evil = page.getByRole("row").filter({ hasText: "<b>H100</b>" });
+  await evil.getByRole("checkbox").check();
+  await page.getByText("Choose another offer to compare").waitFor();
+  await page.getByRole("row").filter({ hasText: "2× RTX 4090" }).getByRole("checkbox").check();
+  await page.getByText("2 offers side by side").waitFor();
+  await page
+    .getByRole("button", { name: /^Look at offer/ })
+    .nth(1)
+    .waitFor();
+  await assertAccessible(page);
+  const other = await signedInPage(t, world, {
+    caller,
+    path: new URL(page.url()).pathname + new URL(page.url()).search,
+  });
+  const table = other.getByRole("region", { name: "Comparison" });
+  await table.getByRole("columnheader", { name: /<b>H100<\/b> U\+202E evil/ }).waitFor();
+  await table
+    .getByRole("row", { name: /^Price/ })
+    .getByText("(best)")
+    .waitFor();
+  await table
+    .getByRole("button", { name: /^Leave out offer/ })
+    .first()
+    .click();
+  await table.getByText("Choose another offer to compare").waitFor();
 }
 
 test("a renter searches the market, rents, and ends the rental", async (t) => {
@@ -46,6 +79,8 @@ test("a renter searches the market, rents, and ends the rental", async (t) => {
     await page.getByRole("button", { name: "Show all 5 offers" }).click();
     await page.getByText("5 of 5 offers").waitFor();
   });
+
+  await t.test("offers are compared side by side, in an address that can be shared", (t) => compare(t, world, caller));
 
   await t.test("a search is saved under a name that is shown as text, and found again", async (t) => {
     const page = await signedInPage(t, world, { caller, path: "/market?q=num_gpus=4" });

@@ -16,16 +16,22 @@ export function RentCost({ forecast, isAsking }: Props) {
       </aside>
     );
   }
+  const { traffic_limit: traffic, traffic_limit_source: source } = forecast;
   const { price, balance, balance_lasts_hours: lasts, caps, hold } = forecast;
+  const stopped = price.disk_per_hour + price.volume_per_hour;
   const rows: readonly (readonly [string, string])[] = [
     ["Running", hourly(price.total_per_hour)],
-    ["Stopped", hourly(price.disk_per_hour + price.volume_per_hour)],
     ["A day", money(price.total_per_hour * HOURS_A_DAY)],
+    ["Stopped", hourly(stopped)],
+    ["Stopped, a day", money(stopped * HOURS_A_DAY)],
+    ...(price.volume_per_hour > 0 ? [["Of it the volume", hourly(price.volume_per_hour)] as const] : []),
     ["GB in", money(price.inet_down_per_gb)],
     ["GB out", money(price.inet_up_per_gb)],
+    ["Traffic, at most", `${money(traffic)}${source === "budget" ? ", and more with time" : ", then it stops"}`],
     ["Set aside now", money(hold)],
     ["Your credit", money(balance)],
     ["It lasts", lasts.after === null ? "–" : lasting(lasts.after)],
+    ...(caps.length === 0 ? [["Cap", "none"] as const] : []),
     ...caps.map(({ scope, period, left }) => [limitName(scope, period), money(left)] as const),
   ];
   return (

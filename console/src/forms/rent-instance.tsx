@@ -10,6 +10,7 @@ import {
   type Client,
   type InstanceCreateRequest,
   type NewInstance,
+  type Template,
 } from "../../../sdk/src/index.ts";
 import { useAction } from "../api/action.ts";
 import { ask, askPlain } from "../api/query.ts";
@@ -20,10 +21,11 @@ import { AsCommand } from "../parts/AsCommand.tsx";
 import { Failure } from "../parts/Failure.tsx";
 import { hourly } from "../text/money.ts";
 import { gigabytes } from "../text/size.ts";
-import { bodyOf, commandOf, firstChoice, isReady, type RentChoice } from "./rent-choice.ts";
+import { bodyOf, commandOf, firstChoice, isReady, type ReadyChoice, type RentChoice } from "./rent-choice.ts";
 import { RentBid } from "./rent-bid.tsx";
 import { RentCost } from "./rent-cost.tsx";
 import { RentMore } from "./rent-more.tsx";
+import { RentVolume } from "./rent-volume.tsx";
 import classes from "./rent.module.css";
 
 type Props = {
@@ -35,7 +37,9 @@ type Props = {
 
 /** The form that rents one offer, beside what it costs as the server says it. */
 export function RentInstance({ offer, type, template }: Props) {
-  const [choice, setChoice] = useState<RentChoice>(() => firstChoice(offer, type, template));
+  const [chosen, setChoice] = useState<RentChoice>(() => firstChoice(offer, type, template));
+  const templates = useQuery(ask("template.public", templateSearch, { query: { limit: 100 } })).data?.templates;
+  const choice = withTemplate(chosen, offer, templates);
   const [isMore, setMore] = useState(false);
   const set = (changed: Partial<RentChoice>) => setChoice((before) => ({ ...before, ...changed }));
   const { forecast, rent, body, reason } = useRent(offer.id, choice);
@@ -51,7 +55,7 @@ export function RentInstance({ offer, type, template }: Props) {
       }}
     >
       <div className={classes["columns"]}>
-        <MainFields {...{ offer, choice, set }} />
+        <MainFields {...{ offer, choice, set, templates: templates ?? [] }} />
         <RentCost forecast={forecast.data} isAsking={forecast.isFetching} />
       </div>
       {type === "bid" && <RentBid offer={offer} bid={choice.bid} onBid={(bid) => set({ bid })} />}
@@ -77,13 +81,13 @@ export function RentInstance({ offer, type, template }: Props) {
 }
 
 /** The server's forecast of a choice, the action that rents it, and the reason why it cannot be rented as it stands. */
-function useRent(offerId: number, choice: RentChoice) {
+function useRent(offerId: number, choice: ReadyChoice) {
   const navigate = useNavigate();
+  const body = bodyOf(choice);
   const rent = useAction(createInstance, {
     changes: ["instance", "offer", "balance"],
-    onDone: ({ new_contract: id }) => void navigate({ to: "/instances/$id", params: { id: String(id) } }),
+    onDone: ({ new_contract: id }) => void navigate({ to: afterRental(body), params: { id: String(id) } }),
   });
-  const body = bodyOf(choice);
   const dry = useDeferredValue(JSON.stringify(body));
   const forecast = useQuery({
     ...ask("balance.forecast", forecastOf, { id: offerId, body: dry }),
@@ -96,18 +100,36 @@ function useRent(offerId: number, choice: RentChoice) {
   return { forecast, rent, body, reason };
 }
 
+/** The page after a rental: the terminal, which opens by itself; an instance that runs only its program has none. */
+function afterRental({ runtype }: InstanceCreateRequest) {
+  return runtype === "args" ? "/instances/$id" : "/instances/$id/terminal";
+}
+
+/** The choice with the first of the templates that come with Berth, until a person chooses; it has a shell for the terminal. */
+function withTemplate(choice: RentChoice, offer: OfferRow, templates: readonly Template[] = []): ReadyChoice {
+  const { templateHash, diskGb } = choice;
+  if (templateHash !== undefined) return { ...choice, templateHash };
+  const first = templates.find(({ shipped }) => shipped === true);
+  if (first === undefined) return { ...choice, templateHash: "" };
+  return { ...choice, templateHash: first.hash_id, diskGb: diskFor(first, diskGb, offer) };
+}
+
+function diskFor({ recommended_disk_space: gb }: Template, chosenGb: number, offer: OfferRow): number {
+  return Math.min(Math.max(chosenGb, Math.ceil(gb ?? 0)), diskMax(offer));
+}
+
 type FieldsProps = {
   readonly offer: OfferRow;
-  readonly choice: RentChoice;
+  readonly templates: readonly Template[];
+  readonly choice: ReadyChoice;
   readonly set: (changed: Partial<RentChoice>) => void;
 };
 
-function MainFields({ offer, choice, set }: FieldsProps) {
-  const templates = useQuery(ask("template.public", templateSearch, { query: { limit: 100 } })).data?.templates ?? [];
+function MainFields({ offer, templates, choice, set }: FieldsProps) {
   const isListed = choice.templateHash === "" || templates.some((one) => one.hash_id === choice.templateHash);
   const chooseTemplate = (hash: string) => {
-    const gb = Math.ceil(templates.find((one) => one.hash_id === hash)?.recommended_disk_space ?? 0);
-    set({ templateHash: hash, diskGb: Math.min(Math.max(choice.diskGb, gb), diskMax(offer)) });
+    const found = templates.find((one) => one.hash_id === hash);
+    set({ templateHash: hash, ...(found && { diskGb: diskFor(found, choice.diskGb, offer) }) });
   };
   return (
     <div className={classes["fields"]}>
@@ -144,6 +166,7 @@ function MainFields({ offer, choice, set }: FieldsProps) {
         value={choice.label}
         onChange={(event) => set({ label: event.currentTarget.value })}
       />
+      <RentVolume offer={offer} volume={choice.volume} set={set} />
       <SshKeyLine />
     </div>
   );

@@ -10,7 +10,7 @@ const ROW_HEIGHT = 36;
 const VIRTUAL_FROM = 60;
 
 export function RowTable<Row>(props: DrawnProps<Row>) {
-  const { label, rows, columns, sort, onSort, chosen, onChoose, keyOf, cursor } = props;
+  const { label, rows, columns, sort, onSort, chosen, onChoose, chooseMax, keyOf, cursor } = props;
   const place = useRef<HTMLDivElement>(null);
   const { items, before, after } = useWindow(place, rows.length);
   useEffect(() => {
@@ -26,13 +26,17 @@ export function RowTable<Row>(props: DrawnProps<Row>) {
           <tr>
             {chosen !== undefined && (
               <th className={classes["choice"]}>
-                <Checkbox
-                  size="xs"
-                  aria-label="Choose all"
-                  checked={isEachChosen}
-                  indeterminate={!isEachChosen && chosen.size > 0}
-                  onChange={chooseAll}
-                />
+                {chooseMax === undefined ? (
+                  <Checkbox
+                    size="xs"
+                    aria-label="Choose all"
+                    checked={isEachChosen}
+                    indeterminate={!isEachChosen && chosen.size > 0}
+                    onChange={chooseAll}
+                  />
+                ) : (
+                  <span className="visually-hidden">Choose</span>
+                )}
               </th>
             )}
             {columns.map((column) => (
@@ -54,7 +58,7 @@ export function RowTable<Row>(props: DrawnProps<Row>) {
 }
 
 function BodyRow<Row>(props: DrawnProps<Row> & { readonly row: Row; readonly index: number }) {
-  const { row, index, columns, keyOf, chosen, changed, onOpen, onToggle, cursor, openKey } = props;
+  const { row, index, columns, keyOf, chosen, chooseMax, changed, onOpen, onToggle, cursor, openKey } = props;
   const key = keyOf(row);
   const nameKey = nameColumn(columns)?.key;
   const click = (event: MouseEvent) => {
@@ -74,7 +78,14 @@ function BodyRow<Row>(props: DrawnProps<Row> & { readonly row: Row; readonly ind
     >
       {chosen !== undefined && (
         <td className={classes["choice"]}>
-          <Checkbox size="xs" aria-label={`Choose ${key}`} checked={chosen.has(key)} onChange={() => onToggle(row)} />
+          <input
+            type="checkbox"
+            className={classes["box"]}
+            aria-label={`Choose ${key}`}
+            checked={chosen.has(key)}
+            disabled={chooseMax !== undefined && chosen.size >= chooseMax && !chosen.has(key)}
+            onChange={() => onToggle(row)}
+          />
         </td>
       )}
       {columns.map((column) => {

@@ -36,6 +36,8 @@ export type TableProps<Row> = {
   /** Keys of the chosen rows; with it each row can be chosen. */
   readonly chosen?: ReadonlySet<string | number>;
   readonly onChoose?: (chosen: ReadonlySet<string | number>) => void;
+  /** Rows that can be chosen at most, where it is a few; then no box chooses all. */
+  readonly chooseMax?: number;
   /** Keys of rows that have just changed, which are marked (parts/use-changed.ts). */
   readonly changed?: ReadonlySet<string>;
   /** The server sorts; the rows stay in its order. */

@@ -20,7 +20,7 @@ export function FirstSteps() {
         <Link to="/templates">Pick a template</Link>, or name any image later.
       </li>
       <li>
-        <Link to="/market">Choose a machine on the market</Link> and rent it by the second.
+        <Link to="/market">Go to the market</Link> and rent a machine by the second.
       </li>
     </ol>
   );

@@ -34,14 +34,9 @@ export function Instances() {
   const columns = useMemo(() => columnsAt(now, new Map(sparks?.map((one) => [one.id, one.gpu_util]))), [now, sparks]);
   const rows = instances.data?.instances;
   const picked = rows?.filter(({ id }) => chosen.has(id)) ?? [];
-  const rent = (
-    <Button component={Link} to="/market" variant="filled">
-      Rent a machine
-    </Button>
-  );
   return (
     <>
-      <PageHead title="Instances" actions={rows !== undefined && rows.length > 0 && rent} />
+      <PageHead title="Instances" actions={rows !== undefined && rows.length > 0 && <RentOne />} />
       {instances.error !== null && <Failure error={instances.error} onRetry={() => void instances.refetch()} />}
       {picked.length > 0 && <ManyActions instances={picked} onDone={() => setChosen(new Set())} />}
       {(rows !== undefined || instances.error === null) && (
@@ -143,9 +138,17 @@ function Use({
   );
 }
 
+function RentOne() {
+  return (
+    <Button component={Link} to="/market" variant="filled">
+      Rent a machine
+    </Button>
+  );
+}
+
 function NoInstances() {
   return (
-    <EmptyState title="No instances yet">
+    <EmptyState title="No instances yet" action={<RentOne />}>
       <FirstSteps />
     </EmptyState>
   );

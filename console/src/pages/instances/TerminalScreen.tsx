@@ -21,6 +21,7 @@ export function TerminalScreen({ id }: { readonly id: number }) {
   return (
     <>
       <div ref={place} className={classes["terminal"]} data-ended={ending !== undefined} />
+      <p className="dim">Escape and then Tab leaves the terminal.</p>
       {ending !== undefined && (
         <div className={classes["undo"]} role="status">
           <HostileText text={ending === "" ? "The terminal was closed." : ending} />
@@ -61,6 +62,7 @@ function openTerminal(place: HTMLElement, id: number, onEnd: (reason: string) =>
     if (data instanceof ArrayBuffer) terminal.write(new Uint8Array(data));
   });
   socket.addEventListener("close", ({ reason }) => onEnd(reason));
+  terminal.attachCustomKeyEventHandler(leaveByEscape());
   const send = (data: string | Uint8Array<ArrayBuffer>) => {
     if (socket.readyState === WebSocket.OPEN) socket.send(data);
   };
@@ -73,6 +75,17 @@ function openTerminal(place: HTMLElement, id: number, onEnd: (reason: string) =>
     watcher.disconnect();
     socket.close();
     terminal.dispose();
+  };
+}
+
+/** Tab belongs to the shell; right after Escape it moves the focus on, so that the keyboard alone can leave. */
+function leaveByEscape(): (event: KeyboardEvent) => boolean {
+  let isLeaving = false;
+  return ({ type, key }) => {
+    if (type !== "keydown" || key === "Shift") return true;
+    const leaves = isLeaving && key === "Tab";
+    isLeaving = key === "Escape";
+    return !leaves;
   };
 }
 

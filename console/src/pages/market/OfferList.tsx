@@ -11,9 +11,11 @@ import { EmptyState } from "../../ui/EmptyState.tsx";
 import { parseSort, sortText, type Sort } from "../../ui/table-types.ts";
 import { sortFieldOf, type OfferType } from "./fields.ts";
 import { offerColumns } from "./offer-columns.tsx";
+import { COMPARED_MAX, readCompared, writeCompared } from "./compared.ts";
 import { offerCountQuery, offersQuery, OFFERS_MAX, type OfferRow } from "./offers.ts";
 import classes from "./market.module.css";
 
+const Comparison = lazy(async () => ({ default: (await import("./Comparison.tsx")).Comparison }));
 const OfferPanel = lazy(async () => ({ default: (await import("./OfferPanel.tsx")).OfferPanel }));
 const route = getRouteApi("/frame/market");
 /** Rows that are asked for at first; "more" asks for four times as many. */
@@ -35,11 +37,8 @@ type Props = {
 export const OfferList = memo(function OfferList({ q, unread, type, onText }: Props) {
   const sort = parseSort(route.useSearch({ select: (search) => search.sort })) ?? BY_SCORE;
   const openId = route.useSearch({ select: (search) => search.offer });
-  const template = route.useSearch({ select: (search) => search.template });
+  const compared = route.useSearch({ select: (search) => search.compare }) ?? "";
   const navigate = route.useNavigate();
-  // The panel stays after it was open once, so that it can slide away.
-  const [hasOpened, setOpened] = useState(false);
-  if (openId !== undefined && !hasOpened) setOpened(true);
   const [more, setMore] = useState({ q, limit: FIRST_ROWS });
   const limit = more.q === q ? more.limit : FIRST_ROWS;
   const order = { sort: sortFieldOf(sort.key), isAscending: !sort.isDescending };
@@ -49,6 +48,9 @@ export const OfferList = memo(function OfferList({ q, unread, type, onText }: Pr
     (id: number | undefined) => void navigate({ search: (before) => ({ ...before, offer: id }) }),
     [navigate],
   );
+  const chosen = useMemo(() => new Set<string | number>(readCompared(compared)), [compared]);
+  const compare = (ids: Iterable<string | number>) =>
+    void navigate({ search: (before) => ({ ...before, compare: writeCompared(ids) }), replace: true });
   const sortBy = (next: Sort) =>
     void navigate({ search: (before) => ({ ...before, sort: sortText(next) }), replace: true });
   const isWide = useMediaQuery("(min-width: 1400px)", true, { getInitialValueInEffect: false });
@@ -79,6 +81,9 @@ export const OfferList = memo(function OfferList({ q, unread, type, onText }: Pr
           isSortedElsewhere
           onOpen={({ id }) => open(id)}
           openKey={openId}
+          chosen={chosen}
+          onChoose={compare}
+          chooseMax={COMPARED_MAX}
         />
       )}
       {rows !== undefined && rows.length >= limit && limit < OFFERS_MAX && (
@@ -86,20 +91,42 @@ export const OfferList = memo(function OfferList({ q, unread, type, onText }: Pr
           Show more than {count(limit, "row")}
         </Button>
       )}
-      {hasOpened && (
-        <Suspense>
-          <OfferPanel
-            id={openId}
-            known={rows?.find(({ id }) => id === openId)}
-            type={type}
-            template={template}
-            onClose={() => open(undefined)}
-          />
-        </Suspense>
-      )}
+      <Beside type={type} rows={rows} compared={compared} onCompare={compare} openId={openId} onOpen={open} />
     </>
   );
 });
+
+type BesideProps = {
+  readonly type: OfferType;
+  readonly rows: readonly OfferRow[] | undefined;
+  readonly compared: string;
+  readonly onCompare: (ids: Iterable<string | number>) => void;
+  readonly openId: number | undefined;
+  readonly onOpen: (id: number | undefined) => void;
+};
+
+/** The comparison and the panel of an offer, whose code is loaded when they are opened. */
+function Beside({ type, rows, compared, onCompare, openId, onOpen }: BesideProps) {
+  const template = route.useSearch({ select: (search) => search.template });
+  // The panel stays after it was open once, so that it can slide away.
+  const [hasOpened, setOpened] = useState(false);
+  if (openId !== undefined && !hasOpened) setOpened(true);
+  const ids = readCompared(compared);
+  return (
+    <Suspense>
+      {ids.length > 0 && <Comparison ids={ids} type={type} onOpen={onOpen} onChange={onCompare} />}
+      {hasOpened && (
+        <OfferPanel
+          id={openId}
+          known={rows?.find(({ id }) => id === openId)}
+          type={type}
+          template={template}
+          onClose={() => onOpen(undefined)}
+        />
+      )}
+    </Suspense>
+  );
+}
 
 function areSimulated(rows: readonly OfferRow[] = []): boolean {
   return rows.some((row) => row.is_simulated);

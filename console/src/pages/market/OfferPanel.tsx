@@ -10,7 +10,7 @@ import { Waiting } from "../../ui/Waiting.tsx";
 import { PriceHistory } from "./PriceHistory.tsx";
 import { nameOf } from "./offer-columns.tsx";
 import type { OfferType } from "./fields.ts";
-import { offersQuery, type OfferRow } from "./offers.ts";
+import { offerQuery, type OfferRow } from "./offers.ts";
 import classes from "./market.module.css";
 
 type Props = {
@@ -27,17 +27,13 @@ type Props = {
 /** One offer beside the table: its machine, the prices of its kind, and the form that rents it. */
 export function OfferPanel({ id, known, type, template, onClose }: Props) {
   const isOpen = id !== undefined;
-  const asked = useQuery({
-    ...offersQuery({ q: `rentable=any id=${id}`, type, sort: "dph_total", isAscending: true, limit: 1 }),
-    enabled: isOpen && known === undefined,
-  });
-  const found = asked.isPlaceholderData ? undefined : asked.data;
-  const offer = known ?? found?.rows[0];
+  const found = useQuery({ ...offerQuery(id ?? 0, type), enabled: isOpen && known === undefined }).data;
+  const offer = known ?? found ?? undefined;
   return (
     <Panel title={offer === undefined ? "Offer" : nameOf(offer)} isOpen={isOpen} onClose={onClose} width={560}>
       {offer !== undefined && <Offer key={offer.id} offer={offer} type={type} template={template} />}
       {offer === undefined && found === undefined && <Waiting rows={8} />}
-      {offer === undefined && found !== undefined && (
+      {offer === undefined && found === null && (
         <EmptyState title={`Offer ${id} is gone`}>
           Somebody rented it, its host withdrew it, or its terms changed, which gives it another id.
         </EmptyState>

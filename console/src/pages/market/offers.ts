@@ -10,6 +10,7 @@ const NUMBERS = [
   ...(["cpu_cores_effective", "cpu_ram", "disk_space", "disk_bw", "inet_down", "inet_up", "reliability"] as const),
   ...(["duration", "cuda_max_good", "storage_cost", "inet_down_cost", "inet_up_cost"] as const),
   ...(["discounted_dph_total", "pcie_bw", "direct_port_count"] as const),
+  ...(["avail_vol_ask_id", "avail_vol_size"] as const),
 ] as const;
 const FLAGS = ["rentable", "rented", "is_simulated"] as const;
 const COLUMNS: readonly string[] = [...TEXTS, ...NUMBERS, ...FLAGS];
@@ -36,14 +37,27 @@ export type Found = { readonly rows: readonly OfferRow[]; readonly matching: num
 export function offersQuery({ q, type, sort, isAscending, limit }: OfferSearch) {
   return queryOptions({
     queryKey: ["offer", "offer.page", { q, type, sort, isAscending, limit }],
-    async queryFn({ signal }): Promise<Found> {
-      const order = [[sort, isAscending ? "asc" : "desc"]];
-      const body = { select_cols: [...COLUMNS], q: { q: rentableOf(q), type, order, limit } };
-      const { offers, matching } = await offerSearchAsks(client, { body }, { signal });
-      return { rows: offers.map(readOffer), matching };
-    },
+    queryFn: ({ signal }) =>
+      find({ q: rentableOf(q), type, order: [[sort, isAscending ? "asc" : "desc"]], limit }, signal),
     placeholderData: keepPreviousData,
   });
+}
+
+/** One offer, also while it cannot be rented; null when it is gone. */
+export function offerQuery(id: number, type: OfferType) {
+  return queryOptions({
+    queryKey: ["offer", "offer.one", { id, type }],
+    async queryFn({ signal }): Promise<OfferRow | null> {
+      const { rows } = await find({ id: { eq: id }, type, limit: 1, disable_bundling: true }, signal);
+      return rows[0] ?? null;
+    },
+  });
+}
+
+async function find(q: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Found> {
+  const body = { select_cols: [...COLUMNS], q };
+  const { offers, matching } = await offerSearchAsks(client, { body }, { signal });
+  return { rows: offers.map(readOffer), matching };
 }
 
 /** The number of offers on the market that can be rented. */
