@@ -14,6 +14,7 @@ const REQUIREMENTS: readonly Requirement[] = [
   { packageName: "busybox-static", reason: "an image that needs no registry", isPresent: hasStaticBusybox },
   { packageName: "openssh-sftp-server", reason: "file transfer into containers", isPresent: hasSftpServer },
   { packageName: "rsync", reason: "the client and server of folder copies", isPresent: () => hasProgram("rsync") },
+  { packageName: "rclone", reason: "copies to cloud storage", isPresent: () => hasProgram("rclone") },
   { packageName: "systemd", reason: "the reader of units", isPresent: () => hasProgram("systemd-analyze") },
   { packageName: "prometheus", reason: "the reader of metrics and alerts", isPresent: hasPrometheus },
   { packageName: "chromium", reason: "a browser", isPresent: () => hasProgram("chromium") },

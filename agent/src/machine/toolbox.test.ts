@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { DEBIAN_SOURCES, prepareToolbox, type ToolboxSources } from "./toolbox.ts";
 
 const run = promisify(execFile);
+const NOWHERE = { places: ["/no/such/program"], packageName: "nothing" };
 
 describe("the toolbox", () => {
   let stateDir = "";
@@ -25,7 +26,7 @@ describe("the toolbox", () => {
   const folders = () => readdir(join(stateDir, "toolbox"));
 
   it("holds programs that run with nothing but itself, for everybody to read and root to write", async () => {
-    const directory = await prepare();
+    const directory = await prepare({ ...DEBIAN_SOURCES, rclone: NOWHERE });
     assert.deepEqual((await readdir(directory)).toSorted(), ["bin", "busybox", "lib"]);
     assert.deepEqual(await readdir(join(directory, "bin")), ["rsync", "sftp-server"]);
     for (const name of await readdir(directory, { recursive: true })) {
@@ -63,16 +64,15 @@ describe("the toolbox", () => {
   });
 
   it("names the packages that are missing, and goes without rsync and rclone", async () => {
-    const nowhere = { places: ["/no/such/program"], packageName: "nothing" };
     const bare = await prepareToolbox({
       stateDir,
-      sources: { ...DEBIAN_SOURCES, busybox: { ...DEBIAN_SOURCES.busybox, places: [] }, sftpServer: nowhere },
+      sources: { ...DEBIAN_SOURCES, busybox: { ...DEBIAN_SOURCES.busybox, places: [] }, sftpServer: NOWHERE },
     });
     assert.deepEqual(bare, {
       ok: false,
       problem: "programs for containers are missing: apt-get install busybox-static nothing",
     });
-    const directory = await prepare({ ...DEBIAN_SOURCES, rsync: nowhere, rclone: nowhere });
+    const directory = await prepare({ ...DEBIAN_SOURCES, rsync: NOWHERE, rclone: NOWHERE });
     assert.deepEqual(await readdir(join(directory, "bin")), ["sftp-server"]);
   });
 

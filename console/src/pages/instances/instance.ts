@@ -38,7 +38,7 @@ export type OpenPort = {
   readonly inner: string;
   /** `203.0.113.7:40012`, outside. */
   readonly place: string;
-  /** Undefined where the address is no plain one, or the port is not for TCP. */
+  /** The address for a browser; undefined where it is no plain one, or the port is not for TCP. */
   readonly link: string | undefined;
   readonly isJupyter: boolean;
 };

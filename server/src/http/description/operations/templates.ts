@@ -87,5 +87,4 @@ export const TEMPLATE_OPERATIONS: OperationWords = {
       "Deletes a template by its id or by any of its hashes; instances that were made from it stay. 404 `no_such_template`.",
     request: { template_id: 31 },
   },
-
 };
