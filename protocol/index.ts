@@ -1,7 +1,7 @@
 export { COPY_USER } from "./copy-user.ts";
 export * from "./desired.ts";
 export * from "./facts.ts";
-export { decodeLogNote, LOG_NOTE_CHARACTERS_MAX, LogNote, type LogWish } from "./log-notes.ts";
+export { decodeLogNote, LOG_NOTE_CHARACTERS_MAX, LogNote } from "./log-notes.ts";
 export { estimateDlperf, findGpuModel, gpuModels } from "./gpu-models.ts";
 export { Measurements } from "./measurements.ts";
 export * from "./messages.ts";

@@ -10,7 +10,7 @@ export const LOG_NOTE_CHARACTERS_MAX = 6 * PIECE_CHARACTERS_MAX + 1_024;
  * pieces came since the one of that time. Pieces of two streams may be written a little out of order, and pieces of one long
  * line share a time, so a time alone would lose or repeat some.
  */
-export const LogPlace = Type.String({ pattern: "^\\d{1,19}-\\d{1,9}$" });
+const LogPlace = Type.String({ pattern: "^\\d{1,19}-\\d{1,9}$" });
 
 /** The part of a log that is asked for with a tunnel of the service `logs`. */
 export const LogWish = Type.Object({

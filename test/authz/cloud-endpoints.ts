@@ -7,7 +7,7 @@ const CONNECTIONS = "/api/v0/users/cloud/";
 const CONNECTION = { provider: "b2", user_given_name: "b", key_id: "004a", application_key: "k" };
 
 /** A connection of the user's, made when there is none left: there is a limit. */
-export async function aConnection(world: World, user: TestCaller): Promise<number> {
+async function aConnection(world: World, user: TestCaller): Promise<number> {
   const { body } = await world.send("GET", at(CONNECTIONS), user.secret);
   const [first] = body as readonly { readonly id: number }[];
   if (first !== undefined) return first.id;

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /** How old the value of a session's cookie gets while it is used. */
-export const RENEWED_AFTER_MS = 10 * 60_000;
+const RENEWED_AFTER_MS = 10 * 60_000;
 /** How long the value before counts after the browser has sent the present one, for requests that are under way. */
-export const GRACE_MS = 60_000;
+const GRACE_MS = 60_000;
 const SALT_BYTES = 16;
 
 /** The salt of a value; undefined for the first value of a session, which is its secret alone. */
