@@ -390,8 +390,8 @@ export class Routers {
   }
 
   async #track(work: Promise<unknown>): Promise<void> {
-    const done = () => undefined;
-    const tracked = work.then(done, done);
+    const ignore = () => undefined;
+    const tracked = work.then(ignore, ignore);
     this.#working.add(tracked);
     await tracked;
     this.#working.delete(tracked);
