@@ -1,7 +1,7 @@
 // Sentences of an instance's state, without a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stateOf } from "../../console/src/text/instance-state.ts";
+import { stateOf } from "../../console/src/parts/instance-state.ts";
 
 const NOW = 1_800_000_000;
 const RUNNING = {

@@ -8,7 +8,7 @@ import { HostileText } from "../../ui/HostileText.tsx";
 import { PageHead } from "../../ui/PageHead.tsx";
 import { StateBadge } from "../../ui/StateBadge.tsx";
 import { useNow } from "../../ui/use-now.ts";
-import { stateOf } from "../../text/instance-state.ts";
+import { stateOf } from "../../parts/instance-state.ts";
 import { gpusOf, instanceQuery } from "./instance.ts";
 import { InstanceActions } from "./InstanceActions.tsx";
 import classes from "./instances.module.css";

@@ -18,7 +18,7 @@ import type { Column } from "../../ui/table-types.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { Connect } from "./Connect.tsx";
 import { FirstSteps } from "./FirstSteps.tsx";
-import { stateOf } from "../../text/instance-state.ts";
+import { stateOf } from "../../parts/instance-state.ts";
 import { gpusOf } from "./instance.ts";
 import { ManyActions } from "./ManyActions.tsx";
 

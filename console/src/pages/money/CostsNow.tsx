@@ -11,7 +11,7 @@ import { HostileText } from "../../ui/HostileText.tsx";
 import { Section } from "../../ui/PageHead.tsx";
 import { StateBadge } from "../../ui/StateBadge.tsx";
 import type { Column } from "../../ui/table-types.ts";
-import { stateOf } from "../../text/instance-state.ts";
+import { stateOf } from "../../parts/instance-state.ts";
 import { useNow } from "../../ui/use-now.ts";
 
 const SHOWN_MAX = 5;

@@ -1,3 +1,4 @@
+import { originOf } from "../../../../http/origin.ts";
 import { Type } from "typebox";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
 import type { TaskMeans } from "../../tasks/index.ts";
@@ -52,7 +53,7 @@ export function cloudCopyRoutes({ app, mutate }: HttpScope, means: TaskMeans): v
     (request) =>
       mutate(request, async (tx) => {
         const { token, msg } = await startCloudCopy(tx, means, identityOf(request).userId, request.body);
-        return { success: true as const, result_url: resultUrl(request, token), msg };
+        return { success: true as const, result_url: resultUrl(originOf(request), token), msg };
       }),
   );
   app.delete(

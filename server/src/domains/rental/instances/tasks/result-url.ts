@@ -1,7 +1,4 @@
-import type { FastifyRequest } from "fastify";
-import { originOf } from "../../../../http/origin.ts";
-
-/** The address at which the output of a task appears. */
-export function resultUrl(request: FastifyRequest, token: string): string {
-  return `${originOf(request)}/api/v0/results/${token}/`;
+/** The address at which the output of a task appears; `origin` is this server's, as the caller reached it. */
+export function resultUrl(origin: string, token: string): string {
+  return `${origin}/api/v0/results/${token}/`;
 }

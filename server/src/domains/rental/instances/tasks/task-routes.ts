@@ -1,12 +1,12 @@
 import type { FastifyRequest } from "fastify";
 import { invariant } from "../../../../base/invariant.ts";
+import { originOf } from "../../../../http/origin.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
 import type { TaskMeans } from "../../tasks/index.ts";
 import { cloudCopyRoutes } from "./cloud-copy-routes.ts";
 import { cancelCopy, startCopy, type CopyMeans } from "./copy-service.ts";
 import { openLocalCopy, requestCopySize, type LocalCopy } from "./local-copy-service.ts";
 import { recycleInstance, updateSettings } from "./renewal-service.ts";
-import { resultUrl } from "./result-url.ts";
 import { Done, IdParams } from "../schema.ts";
 import { showInstances, type InstanceRequest, type Viewpoint } from "../service.ts";
 import {
@@ -22,6 +22,7 @@ import {
   SettingsBody,
   SnapshotBody,
 } from "./task-schema.ts";
+import { resultUrl } from "./result-url.ts";
 import { executeCommand, requestLogs, takeSnapshot } from "./task-service.ts";
 
 type WithId = FastifyRequest<{ Params: { id: number } }>;
@@ -60,7 +61,7 @@ function registerResults({ app, mutate }: HttpScope, means: TaskMeans): void {
       mutate(request, async (tx) => {
         const token = await requestLogs(tx, means, requestOf(request), request.body);
         const msg = "The host was asked for the logs: get result_url until it answers.";
-        return { success: true as const, result_url: resultUrl(request, token), msg };
+        return { success: true as const, result_url: resultUrl(originOf(request), token), msg };
       }),
   );
   app.put(
@@ -81,7 +82,7 @@ function registerResults({ app, mutate }: HttpScope, means: TaskMeans): void {
       mutate(request, async (tx) => {
         const token = await executeCommand(tx, means, requestOf(request), request.body.command);
         const msg = "The host was asked to run it: get result_url until it answers.";
-        return { success: true as const, result_url: resultUrl(request, token), writeable_path: "", msg };
+        return { success: true as const, result_url: resultUrl(originOf(request), token), writeable_path: "", msg };
       }),
   );
 }
@@ -200,7 +201,7 @@ function registerCopySize({ app, mutate }: HttpScope, means: TaskMeans): void {
       mutate(request, async (tx) => {
         const token = await requestCopySize(tx, means, identityOf(request).userId, request.body);
         const msg = "The host was asked for the size: get result_url until it answers.";
-        return { success: true as const, result_url: resultUrl(request, token), msg };
+        return { success: true as const, result_url: resultUrl(originOf(request), token), msg };
       }),
   );
 }

@@ -1,8 +1,8 @@
 // The state of an instance in a word and a sentence, with its numbers.
 import type { Instance } from "../../../sdk/src/index.ts";
-import { hourly } from "./money.ts";
-import { bytes } from "./size.ts";
-import { duration, utcTime } from "./time.ts";
+import { hourly } from "../text/money.ts";
+import { bytes } from "../text/size.ts";
+import { duration, utcTime } from "../text/time.ts";
 
 /** The fields of an instance that its state follows from. */
 type Told = Pick<
