@@ -43,6 +43,8 @@ export async function consoleWorld(
   t: Pick<TestContext, "after">,
   { prepare, siteName, ...options }: WorldOptions = {},
 ): Promise<ConsoleWorld> {
+  // Before the server closes, which waits for connections on which a browser has not asked for anything yet.
+  t.after(closeContexts);
   const console = await builtConsole();
   const clock = options.clock ?? new ManualClock(Date.now());
   const app = await testApp(t, { ...options, clock, console });
@@ -52,7 +54,6 @@ export async function consoleWorld(
   const ticking = setInterval(() => clock.advance(TICK_MS / SLOWNESS), TICK_MS);
   t.after(() => clearInterval(ticking));
   const url = `http://${siteName ?? app.origin}`;
-  t.after(() => closeContexts(url));
   if (siteName !== undefined) {
     return { app, url, browser: await openBrowser(t, [`--host-resolver-rules=MAP ${siteName} ${app.origin}`]) };
   }
@@ -60,12 +61,11 @@ export async function consoleWorld(
   return { app, url, browser: await sharedBrowser };
 }
 
-async function closeContexts(url: string): Promise<void> {
-  for (const [look, contexts] of usedContexts) {
-    if (!look.startsWith(`${url} `)) continue;
-    usedContexts.delete(look);
-    for (const context of contexts) await context.close();
-  }
+/** Closes the contexts that no test uses. */
+async function closeContexts(): Promise<void> {
+  const contexts = [...usedContexts.values()].flat();
+  usedContexts.clear();
+  for (const context of contexts) await context.close();
 }
 
 export type PageOptions = {
