@@ -39,6 +39,7 @@ const HAVE_NO_KEY: ReadonlySet<string> = new Set([
   "DELETE /api/v0/auth/browser/",
   "POST /api/v0/auth/browser/tfa/",
   "POST /api/v0/auth/browser/team/",
+  "DELETE /api/v0/auth/browser/view/",
   "POST /api/v0/auth/browser/sign-up/",
   "POST /api/v0/auth/browser/reset/",
   "POST /api/v0/auth/browser/reset/confirm/",

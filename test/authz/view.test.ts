@@ -35,6 +35,7 @@ const REFUSED_READS = new Set([
   "GET /api/v0/team/roles/",
   "GET /api/v0/team/roles/{name}/",
   "GET /api/v0/team/sessions/",
+  "GET /api/v0/webhooks/{id}/deliveries/",
 ]);
 
 /** The headers of a browser in which this person is signed in. */
