@@ -40,10 +40,10 @@ test("a list of subaccounts has the whole record of each, as the subaccount sees
   const changed = await world.call({ method: "PUT", url: "/api/v0/users/", secret: sub.secret, body: profile });
   assert.equal(changed.status, 200, changed.text);
   const [row] = await list(world, parent);
-  const { created_at: created, freeze, is_admin: isAdmin, ...seen } = (await own(world, sub.secret)).body;
+  const { created_at: created, freeze, is_admin: isAdmin, view, ...seen } = (await own(world, sub.secret)).body;
   const { api_key: shown, created_at: at, deleted_at: deleted, ...rest } = row;
   assert.deepEqual(rest, seen);
-  assert.deepEqual([Date.parse(at) / 1000, deleted, freeze, isAdmin], [created, null, null, false]);
+  assert.deepEqual([Date.parse(at) / 1000, deleted, freeze, isAdmin, view], [created, null, null, false, null]);
   assert.deepEqual([rest.balance, rest.credit, rest.fullname, rest.email], [12.345, 12.34, "Ada", sub.email]);
   assert.equal(shown, `${sub.secret.slice(0, 12)}...`);
   assert.equal((await own(world, shown)).status, 401);
