@@ -4,7 +4,7 @@ import { parseAmount, parseId, parseLineCount, parsePlace, parsePlaceId } from "
 
 /** Tasks of a host for an instance. */
 export function declareHostTaskCommands(program: Command): void {
-  instanceCommand(program, "logs", "print the last lines of an instance, and with --follow what comes")
+  instanceCommand(program, "logs", "print the last lines of an instance, or follow them")
     .option("--tail <lines>", "number of lines", parseLineCount, 1000)
     .option("--filter <text>", "only lines that contain this text")
     .option("-f, --follow", "go on with what it prints, until it stops")
