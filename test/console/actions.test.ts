@@ -19,6 +19,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   browserResetPassword: "nobody is signed in",
   browserSignOut: "it ends the session of this browser",
   endpointWorkers: "the page asks it beside the request that it shows",
+  instanceRequestLogs: "it asks for the log where the agent cannot send it",
   passkeyCreate: "a browser signs it",
   passkeyOptions: "a browser signs what follows",
   passkeySignIn: "nobody is signed in",

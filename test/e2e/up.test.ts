@@ -239,7 +239,7 @@ describe("a running berth", () => {
 
   test("without an agent there is no offer, and everything else works", async () => {
     const { body } = await berth.call("POST", "/api/v0/bundles/", { body: {} });
-    assert.deepEqual(body, { offers: [] });
+    assert.deepEqual(body, { offers: [], matching: 0 });
     assert.deepEqual(await berth.agentPids(), []);
   });
 
