@@ -83,7 +83,7 @@ describe("kill -9 of the server under browsers and followers", () => {
     await detail.getByText(/^Running for/).waitFor();
   });
 
-  test("two browsers that act on one instance at once both end at what became of it", async () => {
+  test("two browsers that act on one instance at once both end at what became of it, and the log goes on over the runs", async () => {
     assert.ok(list && detail);
     await list.goto(`/instances/${id}/logs`);
     const log = list.getByLabel("Log", { exact: true });
@@ -104,6 +104,12 @@ describe("kill -9 of the server under browsers and followers", () => {
       await page.getByText(/^Running for/).waitFor();
       assert.equal(await page.getByRole("alert").count(), 0);
     }
+    await log.getByText("begins, run 2").waitFor();
+    const lines = (await log.innerText()).split("\n").filter((line) => line.startsWith("simulated:"));
+    assert.deepEqual(
+      lines.map((line) => / (begins, run \d|ends with code \d+)$/.exec(line)?.[1]),
+      ["begins, run 1", "ends with code 143", "begins, run 2"],
+    );
   });
 
   test("a follower that comes back with its last event hears each acknowledged change once, and nothing else twice", async () => {
