@@ -2,7 +2,9 @@
 // next start needs nobody's help.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
 import path from "node:path";
 import { describe, test, type TestContext } from "node:test";
 import { aDataDir, NO_LIMITS, discard, runBerth, startBerth, untilOffered, type Berth } from "../support/berth.ts";
@@ -89,7 +91,7 @@ describe("after kill -9", () => {
     await until("the server to be ready again", async () => (await berth.call("GET", "/readyz")).status === 200);
   });
 
-  test("SIGTERM finishes a request that is under way, ends with code 0, and stops PostgreSQL", async (t) => {
+  test("SIGTERM finishes a request that is under way, waits for no silent connection, ends with code 0, and stops PostgreSQL", async (t) => {
     const berth = await startBerth({ args: ["--no-agent"] });
     t.after(() => discard(berth));
     const postmaster = await berth.postgresPid();
@@ -104,6 +106,9 @@ describe("after kill -9", () => {
       const [waiting] = await berth.sql("select count(*)::int as count from pg_locks where not granted");
       return waiting?.["count"] !== 0;
     });
+    // Browsers connect before they ask, and a slow client stops in the middle of its headers.
+    const silent = await Promise.all([aConnection(berth, ""), aConnection(berth, "GET /healthz HTTP/1.1\r\nHost: ")]);
+    t.after(() => silent.forEach((socket) => socket.destroy()));
     const stopping = berth.stop();
     await until("the server to refuse newcomers", async () =>
       fetch(`${berth.url}/healthz`).then(
@@ -152,6 +157,15 @@ describe("after kill -9", () => {
     assert.equal(again.status, 410, "the offer is still taken");
   });
 });
+
+/** A connection on which the text was sent, and nothing behind it. */
+async function aConnection({ url }: Berth, text: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  socket.on("error", () => {}); // The server cuts it off.
+  await once(socket, "connect");
+  if (text !== "") socket.write(text);
+  return socket;
+}
 
 async function isGone(pid: number): Promise<boolean> {
   return readFile(`/proc/${pid}/stat`, "utf8").then(

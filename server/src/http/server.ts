@@ -30,6 +30,7 @@ import { refuseUnknownRoutes, type StrayAnswer } from "./known-paths.ts";
 import { OwnRequests, type OwnAnswer, type OwnRequest } from "./own-requests.ts";
 import { sanitize, sanitizeQuery } from "./sanitize.ts";
 import { serializerOf } from "./serialize.ts";
+import { watchSilentConnections } from "./silent-connections.ts";
 import { proxyTrust, type TrustedProxies } from "./trusted-proxies.ts";
 import type { RouteAccess } from "../base/access.ts";
 import type { App } from "./types.ts";
@@ -122,6 +123,8 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
     perAddress: CONNECTIONS_PER_ADDRESS,
     isProxy: (address) => isProxy(address, 0),
   });
+  const closeSilent = watchSilentConnections(app.server);
+  app.addHook("preClose", async () => closeSilent());
   const ownRequests = new OwnRequests(app);
   admitCallers(app, authenticator(dependencies, ownRequests), watchBodies(app, clock));
   shapeAnswers(app, log);
