@@ -64,6 +64,18 @@ test("a file that cannot be loaded and a test that takes too long count as failu
   assert.ok(counts.failed >= 2);
 });
 
+test("a group whose tests pass and whose clearing up fails is a failure, named by its place", async (t) => {
+  const files = {
+    "a.test.mjs": `test.suite("group", () => {
+  test.after(() => { throw new Error("remains"); });
+  test("a passes", () => {});
+});`,
+  };
+  const { counts, report } = await runLanes(t, [files], LONG_MS);
+  assert.deepEqual(counts, { passed: 1, failed: 1, skipped: 0 });
+  assert.match(report, /^✖ \S*a\.test\.mjs:2 group$/m);
+});
+
 test("lanes run at the same time, and each is reported in one piece, in their order", async (t) => {
   const meeting = (own: string, other: string, more = "") => `
     import { existsSync, writeFileSync } from "node:fs";
