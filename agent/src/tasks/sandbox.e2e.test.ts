@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { busyboxImage, docker, removeLabelled } from "../../../test/support/hosts/docker.ts";
 import { collectOutput } from "../engine/program.ts";
@@ -60,6 +61,16 @@ describe("the sandbox for files that nobody trusts", () => {
     assert.deepEqual(await readdir(hostDir), ["secret"]);
     assert.equal(await readFile(join(hostDir, "secret"), "utf8"), SECRET);
   };
+
+  it("keeps the output of a program that has ended before anybody reads it", async () => {
+    const opened = await sandbox.open({ kind: "folder", directory: hostDir, isReadOnly: true }, [
+      "echo",
+      "read me late",
+    ]);
+    assert.ok(opened.ok);
+    assert.deepEqual(await opened.value.ended, { ok: true, value: 0 });
+    assert.equal(await text(opened.value.stdout), "read me late\n");
+  });
 
   it("shows and changes the files of a container that has ended, those of the image below too", async () => {
     const root = rootOf(await layer("mkdir /made && echo word > /made/file && chown 12:34 /made/file"));

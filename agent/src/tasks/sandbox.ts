@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Readable, Writable } from "node:stream";
+import { PassThrough, type Readable, type Writable } from "node:stream";
 import { fail, succeed, type Program, type Result } from "../engine/engine.ts";
 import { TOOLBOX_PATH } from "../machine/toolbox.ts";
 
@@ -213,6 +213,8 @@ function killGroup(leader: ChildProcess): void {
 /** A process of this machine with its three streams as pipes. */
 function programOf(child: ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable }): Program {
   let isKilled = false;
+  // Node throws away the output of a child that has ended before anybody reads it: here somebody reads at once.
+  const [stdout, stderr] = [child.stdout.pipe(new PassThrough()), child.stderr.pipe(new PassThrough())];
   // A program that no longer reads breaks its pipe; its end has the reason.
   child.stdin.on("error", () => undefined);
   const ended = new Promise<Result<number>>((resolve) => {
@@ -221,15 +223,15 @@ function programOf(child: ChildProcess & { stdin: Writable; stdout: Readable; st
   });
   return {
     stdin: child.stdin,
-    stdout: child.stdout,
-    stderr: child.stderr,
+    stdout,
+    stderr,
     ended,
     kill: () => {
       isKilled = true;
       killGroup(child);
       // The rest of the output is of no use, and unread it would keep the end from coming.
-      child.stdout.resume();
-      child.stderr.resume();
+      stdout.resume();
+      stderr.resume();
     },
   };
 }
