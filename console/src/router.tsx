@@ -1,5 +1,6 @@
 // The whole tree of addresses. A page is loaded when somebody goes there; its search parameters are typed here.
-import { createRoute, lazyRouteComponent as lazy } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "./code.ts";
 import { beginWithInstances } from "./frame/require-person.ts";
 import { helpPageOf } from "./help-page.ts";
 import { searches } from "./pages/operate/searches.ts";
@@ -13,24 +14,24 @@ import { serveRoutes } from "./serve-routes.ts";
 const outer = createRoute({
   getParentRoute: () => root,
   id: "outer",
-  component: lazy(() => import("./pages/sign-in/Outer.tsx"), "Outer"),
+  component: lazyPage(() => import("./pages/sign-in/Outer.tsx"), "Outer"),
 });
 const signIn = createRoute({
   getParentRoute: () => outer,
   path: "sign-in",
   validateSearch: searchOf({ next: text, error: text }),
-  component: lazy(() => import("./pages/sign-in/SignIn.tsx"), "SignIn"),
+  component: lazyPage(() => import("./pages/sign-in/SignIn.tsx"), "SignIn"),
 });
 
 const signUp = createRoute({
   getParentRoute: () => outer,
   path: "sign-up",
-  component: lazy(() => import("./pages/sign-in/SignUp.tsx"), "SignUp"),
+  component: lazyPage(() => import("./pages/sign-in/SignUp.tsx"), "SignUp"),
 });
 const reset = createRoute({
   getParentRoute: () => outer,
   path: "reset-password",
-  component: lazy(() => import("./pages/sign-in/Reset.tsx"), "Reset"),
+  component: lazyPage(() => import("./pages/sign-in/Reset.tsx"), "Reset"),
 });
 
 const home = createRoute({
@@ -51,79 +52,79 @@ const market = createRoute({
     template: text,
     compare: text,
   }),
-  component: lazy(() => import("./pages/market/Market.tsx"), "Market"),
+  component: lazyPage(() => import("./pages/market/Market.tsx"), "Market"),
 });
 const instances = createRoute({
   getParentRoute: () => frame,
   path: "instances",
-  component: lazy(() => import("./pages/instances/Instances.tsx"), "Instances"),
+  component: lazyPage(() => import("./pages/instances/Instances.tsx"), "Instances"),
 });
 const queue = createRoute({
   getParentRoute: () => frame,
   path: "queue",
   validateSearch: searchOf({ q: text, isNew: text, request: whole }),
-  component: lazy(() => import("./pages/queue/Queue.tsx"), "Queue"),
+  component: lazyPage(() => import("./pages/queue/Queue.tsx"), "Queue"),
 });
 const templates = createRoute({
   getParentRoute: () => frame,
   path: "templates",
   validateSearch: searchOf({ q: text, show: oneOf(...SHOWN), form: oneOf("new") }),
-  component: lazy(() => import("./pages/templates/Templates.tsx"), "Templates"),
+  component: lazyPage(() => import("./pages/templates/Templates.tsx"), "Templates"),
 });
 const template = createRoute({
   getParentRoute: () => frame,
   path: "templates/$id",
   validateSearch: searchOf({ form: oneOf("edit", "copy") }),
-  component: lazy(() => import("./pages/templates/Template.tsx"), "Template"),
+  component: lazyPage(() => import("./pages/templates/Template.tsx"), "Template"),
 });
 const volumes = createRoute({
   getParentRoute: () => frame,
   path: "volumes",
   validateSearch: searchOf({ clone: whole, space: oneOf("network") }),
-  component: lazy(() => import("./pages/volumes/Volumes.tsx"), "Volumes"),
+  component: lazyPage(() => import("./pages/volumes/Volumes.tsx"), "Volumes"),
 });
 const instance = createRoute({
   getParentRoute: () => frame,
   path: "instances/$id",
-  component: lazy(() => import("./pages/instances/Instance.tsx"), "Instance"),
+  component: lazyPage(() => import("./pages/instances/Instance.tsx"), "Instance"),
 });
 const instanceOverview = createRoute({
   getParentRoute: () => instance,
   path: "/",
   validateSearch: searchOf({ hours: whole }),
-  component: lazy(() => import("./pages/instances/InstanceOverview.tsx"), "InstanceOverview"),
+  component: lazyPage(() => import("./pages/instances/InstanceOverview.tsx"), "InstanceOverview"),
 });
 const instanceTerminal = createRoute({
   getParentRoute: () => instance,
   path: "terminal",
-  component: lazy(() => import("./pages/instances/InstanceTerminal.tsx"), "InstanceTerminal"),
+  component: lazyPage(() => import("./pages/instances/InstanceTerminal.tsx"), "InstanceTerminal"),
 });
 const instanceFiles = createRoute({
   getParentRoute: () => instance,
   path: "files",
   validateSearch: searchOf({ path: text }),
-  component: lazy(() => import("./pages/instances/InstanceFiles.tsx"), "InstanceFiles"),
+  component: lazyPage(() => import("./pages/instances/InstanceFiles.tsx"), "InstanceFiles"),
 });
 const instanceLogs = createRoute({
   getParentRoute: () => instance,
   path: "logs",
   validateSearch: searchOf({ q: text }),
-  component: lazy(() => import("./pages/instances/InstanceLogs.tsx"), "InstanceLogs"),
+  component: lazyPage(() => import("./pages/instances/InstanceLogs.tsx"), "InstanceLogs"),
 });
 const instanceEvents = createRoute({
   getParentRoute: () => instance,
   path: "events",
-  component: lazy(() => import("./pages/instances/InstanceEvents.tsx"), "InstanceEvents"),
+  component: lazyPage(() => import("./pages/instances/InstanceEvents.tsx"), "InstanceEvents"),
 });
 const instanceCharges = createRoute({
   getParentRoute: () => instance,
   path: "charges",
-  component: lazy(() => import("./pages/instances/InstanceCharges.tsx"), "InstanceCharges"),
+  component: lazyPage(() => import("./pages/instances/InstanceCharges.tsx"), "InstanceCharges"),
 });
 const instanceSettings = createRoute({
   getParentRoute: () => instance,
   path: "settings",
-  component: lazy(() => import("./pages/instances/InstanceSettings.tsx"), "InstanceSettings"),
+  component: lazyPage(() => import("./pages/instances/InstanceSettings.tsx"), "InstanceSettings"),
 });
 
 // Money
@@ -131,7 +132,7 @@ const money = createRoute({
   getParentRoute: () => frame,
   path: "money",
   validateSearch: searchOf({ by: text, days: whole }),
-  component: lazy(() => import("./pages/money/Overview.tsx"), "Overview"),
+  component: lazyPage(() => import("./pages/money/Overview.tsx"), "Overview"),
 });
 const charges = createRoute({
   getParentRoute: () => frame,
@@ -139,185 +140,185 @@ const charges = createRoute({
   validateSearch: searchOf({
     ...{ from: text, to: text, kind: text, view: text, instance: whole, after: text },
   }),
-  component: lazy(() => import("./pages/money/Charges.tsx"), "Charges"),
+  component: lazyPage(() => import("./pages/money/Charges.tsx"), "Charges"),
 });
 const invoices = createRoute({
   getParentRoute: () => frame,
   path: "money/invoices",
   validateSearch: searchOf({ document: text, after: text }),
-  component: lazy(() => import("./pages/money/Invoices.tsx"), "Invoices"),
+  component: lazyPage(() => import("./pages/money/Invoices.tsx"), "Invoices"),
 });
 const limits = createRoute({
   getParentRoute: () => frame,
   path: "money/limits",
-  component: lazy(() => import("./pages/money/Limits.tsx"), "Limits"),
+  component: lazyPage(() => import("./pages/money/Limits.tsx"), "Limits"),
 });
 const topUp = createRoute({
   getParentRoute: () => frame,
   path: "money/top-up",
-  component: lazy(() => import("./pages/money/TopUp.tsx"), "TopUp"),
+  component: lazyPage(() => import("./pages/money/TopUp.tsx"), "TopUp"),
 });
 
 // Host
 const hostMachines = createRoute({
   getParentRoute: () => frame,
   path: "host/machines",
-  component: lazy(() => import("./pages/host/Machines.tsx"), "Machines"),
+  component: lazyPage(() => import("./pages/host/Machines.tsx"), "Machines"),
 });
 const hostMachine = createRoute({
   getParentRoute: () => frame,
   path: "host/machines/$id",
   validateSearch: searchOf({ hours: whole }),
-  component: lazy(() => import("./pages/host/Machine.tsx"), "Machine"),
+  component: lazyPage(() => import("./pages/host/Machine.tsx"), "Machine"),
 });
 const earnings = createRoute({
   getParentRoute: () => frame,
   path: "host/earnings",
   validateSearch: searchOf({ days: whole }),
-  component: lazy(() => import("./pages/host/Earnings.tsx"), "Earnings"),
+  component: lazyPage(() => import("./pages/host/Earnings.tsx"), "Earnings"),
 });
 const payouts = createRoute({
   getParentRoute: () => frame,
   path: "host/payouts",
-  component: lazy(() => import("./pages/host/Payouts.tsx"), "Payouts"),
+  component: lazyPage(() => import("./pages/host/Payouts.tsx"), "Payouts"),
 });
 const join = createRoute({
   getParentRoute: () => frame,
   path: "host/join",
   validateSearch: searchOf({ token: whole }),
-  component: lazy(() => import("./pages/host/Join.tsx"), "Join"),
+  component: lazyPage(() => import("./pages/host/Join.tsx"), "Join"),
 });
 
 // Account
 const team = createRoute({
   getParentRoute: () => frame,
   path: "team",
-  component: lazy(() => import("./pages/team/Team.tsx"), "Team"),
+  component: lazyPage(() => import("./pages/team/Team.tsx"), "Team"),
 });
 const profile = createRoute({
   getParentRoute: () => frame,
   path: "account",
-  component: lazy(() => import("./pages/account/Profile.tsx"), "Profile"),
+  component: lazyPage(() => import("./pages/account/Profile.tsx"), "Profile"),
 });
 const keys = createRoute({
   getParentRoute: () => frame,
   path: "account/keys",
-  component: lazy(() => import("./pages/account/Keys.tsx"), "Keys"),
+  component: lazyPage(() => import("./pages/account/Keys.tsx"), "Keys"),
 });
 const sshKeys = createRoute({
   getParentRoute: () => frame,
   path: "account/ssh-keys",
-  component: lazy(() => import("./pages/account/SshKeys.tsx"), "SshKeys"),
+  component: lazyPage(() => import("./pages/account/SshKeys.tsx"), "SshKeys"),
 });
 const secrets = createRoute({
   getParentRoute: () => frame,
   path: "account/secrets",
-  component: lazy(() => import("./pages/account/Secrets.tsx"), "Secrets"),
+  component: lazyPage(() => import("./pages/account/Secrets.tsx"), "Secrets"),
 });
 const security = createRoute({
   getParentRoute: () => frame,
   path: "account/security",
-  component: lazy(() => import("./pages/account/Security.tsx"), "Security"),
+  component: lazyPage(() => import("./pages/account/Security.tsx"), "Security"),
 });
 const sessions = createRoute({
   getParentRoute: () => frame,
   path: "account/sessions",
-  component: lazy(() => import("./pages/account/Sessions.tsx"), "Sessions"),
+  component: lazyPage(() => import("./pages/account/Sessions.tsx"), "Sessions"),
 });
 const notifications = createRoute({
   getParentRoute: () => frame,
   path: "account/notifications",
-  component: lazy(() => import("./pages/account/Notifications.tsx"), "Notifications"),
+  component: lazyPage(() => import("./pages/account/Notifications.tsx"), "Notifications"),
 });
 const preferences = createRoute({
   getParentRoute: () => frame,
   path: "account/notifications/preferences",
-  component: lazy(() => import("./pages/account/Preferences.tsx"), "Preferences"),
+  component: lazyPage(() => import("./pages/account/Preferences.tsx"), "Preferences"),
 });
 const webhooks = createRoute({
   getParentRoute: () => frame,
   path: "account/notifications/webhooks",
-  component: lazy(() => import("./pages/account/Webhooks.tsx"), "Webhooks"),
+  component: lazyPage(() => import("./pages/account/Webhooks.tsx"), "Webhooks"),
 });
 const auditLog = createRoute({
   getParentRoute: () => frame,
   path: "account/audit-log",
   validateSearch: searchOf({ action: text, address: text, person: whole, after: text }),
-  component: lazy(() => import("./pages/account/AuditLog.tsx"), "AuditLog"),
+  component: lazyPage(() => import("./pages/account/AuditLog.tsx"), "AuditLog"),
 });
 const schedules = createRoute({
   getParentRoute: () => frame,
   path: "account/schedules",
-  component: lazy(() => import("./pages/account/Schedules.tsx"), "Schedules"),
+  component: lazyPage(() => import("./pages/account/Schedules.tsx"), "Schedules"),
 });
 
 // Operate
 const operate = createRoute({
   getParentRoute: () => frame,
   path: "operate",
-  component: lazy(() => import("./pages/operate/Market.tsx"), "Market"),
+  component: lazyPage(() => import("./pages/operate/Market.tsx"), "Market"),
 });
 const operateSearch = createRoute({
   getParentRoute: () => frame,
   path: "operate/search",
   validateSearch: searches.search,
-  component: lazy(() => import("./pages/operate/Search.tsx"), "Search"),
+  component: lazyPage(() => import("./pages/operate/Search.tsx"), "Search"),
 });
 const users = createRoute({
   getParentRoute: () => frame,
   path: "operate/users",
   validateSearch: searches.users,
-  component: lazy(() => import("./pages/operate/Users.tsx"), "Users"),
+  component: lazyPage(() => import("./pages/operate/Users.tsx"), "Users"),
 });
 const user = createRoute({
   getParentRoute: () => frame,
   path: "operate/users/$id",
-  component: lazy(() => import("./pages/operate/User.tsx"), "User"),
+  component: lazyPage(() => import("./pages/operate/User.tsx"), "User"),
 });
 const machines = createRoute({
   getParentRoute: () => frame,
   path: "operate/machines",
   validateSearch: searches.machines,
-  component: lazy(() => import("./pages/operate/Machines.tsx"), "Machines"),
+  component: lazyPage(() => import("./pages/operate/Machines.tsx"), "Machines"),
 });
 const operateInvitations = createRoute({
   getParentRoute: () => frame,
   path: "operate/invitations",
-  component: lazy(() => import("./pages/operate/Invitations.tsx"), "Invitations"),
+  component: lazyPage(() => import("./pages/operate/Invitations.tsx"), "Invitations"),
 });
 const operateInstances = createRoute({
   getParentRoute: () => frame,
   path: "operate/instances",
   validateSearch: searches.instances,
-  component: lazy(() => import("./pages/operate/Instances.tsx"), "Instances"),
+  component: lazyPage(() => import("./pages/operate/Instances.tsx"), "Instances"),
 });
 const operateMoney = createRoute({
   getParentRoute: () => frame,
   path: "operate/money",
-  component: lazy(() => import("./pages/operate/Money.tsx"), "Money"),
+  component: lazyPage(() => import("./pages/operate/Money.tsx"), "Money"),
 });
 const loops = createRoute({
   getParentRoute: () => frame,
   path: "operate/loops",
-  component: lazy(() => import("./pages/operate/Loops.tsx"), "Loops"),
+  component: lazyPage(() => import("./pages/operate/Loops.tsx"), "Loops"),
 });
 const reports = createRoute({
   getParentRoute: () => frame,
   path: "operate/reports",
   validateSearch: searches.reports,
-  component: lazy(() => import("./pages/operate/Reports.tsx"), "Reports"),
+  component: lazyPage(() => import("./pages/operate/Reports.tsx"), "Reports"),
 });
 const announcements = createRoute({
   getParentRoute: () => frame,
   path: "operate/announcements",
   validateSearch: searches.announcements,
-  component: lazy(() => import("./pages/operate/Announcements.tsx"), "Announcements"),
+  component: lazyPage(() => import("./pages/operate/Announcements.tsx"), "Announcements"),
 });
 const settings = createRoute({
   getParentRoute: () => frame,
   path: "operate/settings",
   validateSearch: searches.settings,
-  component: lazy(() => import("./pages/operate/Settings.tsx"), "Settings"),
+  component: lazyPage(() => import("./pages/operate/Settings.tsx"), "Settings"),
 });
 
 // Help
@@ -325,19 +326,19 @@ const help = createRoute({
   getParentRoute: () => frame,
   path: "help",
   validateSearch: searchOf({ q: text }),
-  component: lazy(() => import("./pages/help/Help.tsx"), "Help"),
+  component: lazyPage(() => import("./pages/help/Help.tsx"), "Help"),
 });
 const helpPage = createRoute({
   getParentRoute: () => frame,
   path: "help/$page",
   loader: ({ params }) => helpPageOf(params.page),
-  component: lazy(() => import("./pages/help/Page.tsx"), "Page"),
+  component: lazyPage(() => import("./pages/help/Page.tsx"), "Page"),
 });
 const helpReference = createRoute({
   getParentRoute: () => frame,
   path: "help/reference",
   validateSearch: searchOf({ q: text, operation: text }),
-  component: lazy(() => import("./pages/help/Reference.tsx"), "Reference"),
+  component: lazyPage(() => import("./pages/help/Reference.tsx"), "Reference"),
 });
 
 const operatePages = [

@@ -13,8 +13,9 @@ import { Cleanups } from "../support/sign-in/closing.ts";
 import { until } from "../support/until.ts";
 
 const ENV = { ...NO_LIMITS, BERTH_CONSOLE: "1", BERTH_PROXY_PORTS: "off" };
-/** Lines of a browser whose requests find nobody. */
-const AWAY = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/;
+/** Lines of a browser whose requests find nobody, and of a page whose code does not come. */
+const AWAY =
+  /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|^CodeMissing: /;
 /** Changes before the kill, and after it. */
 const CHANGES = 20;
 
@@ -25,7 +26,7 @@ describe("kill -9 of the server under browsers and followers", () => {
   let port = 0;
   let key = "";
   let id = 0;
-  let [list, detail]: (Page | undefined)[] = [];
+  let [list, detail, leaving]: (Page | undefined)[] = [];
 
   const start = async (dataDir?: string) => {
     const data = dataDir === undefined ? {} : { dataDir };
@@ -57,17 +58,21 @@ describe("kill -9 of the server under browsers and followers", () => {
       signedInPage(pages, { url: berth.url, browser }, { caller: { secret: key }, path, expected: AWAY });
     list = await open("/instances");
     detail = await open(`/instances/${id}`);
+    leaving = await open("/instances");
+    await leaving.getByRole("link", { name: "Volumes" }).waitFor();
     await detail.getByText(/^Running for/).waitFor();
   });
   after(async () => {
-    await pages.run();
-    await browsers.run();
-    await Promise.all(followers.map((follower) => follower.close()));
-    await discard(berth);
+    const ends = new Cleanups();
+    ends.after(() => pages.run());
+    ends.after(() => browsers.run());
+    ends.after(() => Promise.all(followers.map((follower) => follower.close())));
+    ends.after(() => discard(berth));
+    await ends.run();
   });
 
   test("the pages say that the server is gone, change nothing meanwhile, and are right again by themselves", async () => {
-    assert.ok(list && detail);
+    assert.ok(list && detail && leaving);
     const [lost, lostHere] = [list, detail].map((page) => page.getByText(/^No connection to the server/));
     assert.ok(lost && lostHere);
     await berth.kill();
@@ -75,7 +80,11 @@ describe("kill -9 of the server under browsers and followers", () => {
     await lostHere.waitFor();
     await detail.getByText(/^Running for/).waitFor();
     await detail.getByRole("button", { name: "Reboot" }).and(detail.locator("[aria-disabled=true]")).waitFor();
+    // The code of a page where nobody has been is on the server that is gone.
+    await leaving.getByRole("link", { name: "Volumes" }).click();
+    await leaving.getByText("The page loads by itself when the server is back.").waitFor();
     await start(berth.dataDir);
+    await leaving.getByRole("heading", { name: "Volumes", level: 1 }).waitFor();
     assert.equal((await label("renamed <i>meanwhile</i>")).status, 200);
     for (const page of [list, detail]) await page.getByText("renamed <i>meanwhile</i>").first().waitFor();
     await lost.waitFor({ state: "detached" });

@@ -1,12 +1,13 @@
 import { Modal } from "@mantine/core";
-import { lazy, Suspense, useSyncExternalStore } from "react";
+import { Suspense, useSyncExternalStore } from "react";
+import { lazyPart } from "../code.ts";
 import { session } from "../api/query-client.ts";
 import { Waiting } from "../ui/Waiting.tsx";
 
 /** Above dialogs and panels, in one of which the person may have been typing. */
 const ABOVE_ALL = 500;
 
-const Form = lazy(async () => ({ default: (await import("../pages/sign-in/Again.tsx")).Again }));
+const Form = lazyPart(() => import("../pages/sign-in/Again.tsx"), "Again");
 
 /** Asks a person whose session has ended to sign in again, over the page, so that nothing that they typed is lost. */
 export function SignInAgain() {

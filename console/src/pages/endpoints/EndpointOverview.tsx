@@ -1,6 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { lazyPart } from "../../code.ts";
 import { Section } from "../../ui/PageHead.tsx";
 import { Waiting } from "../../ui/Waiting.tsx";
 import { EndpointEvents } from "./EndpointEvents.tsx";
@@ -10,7 +11,7 @@ import classes from "./endpoints.module.css";
 
 const route = getRouteApi("/frame/endpoints/$id/");
 /** Charts come with uPlot, so they are loaded after the rest of the page. */
-const Picture = lazy(async () => ({ default: (await import("./EndpointPicture.tsx")).EndpointPicture }));
+const Picture = lazyPart(() => import("./EndpointPicture.tsx"), "EndpointPicture");
 
 const SPANS = [
   { value: "1", label: "1 h" },

@@ -1,7 +1,8 @@
 import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { lazyPart } from "../../code.ts";
 import { earningsPage, earningsSummary, type EarningsRow } from "../../../../sdk/src/index.ts";
 import { ask, askPlain } from "../../api/query.ts";
 import { Answer } from "../../parts/Answer.tsx";
@@ -18,7 +19,7 @@ import classes from "./host.module.css";
 import { DAY_S } from "./machine.ts";
 
 const route = getRouteApi("/frame/host/earnings");
-const ByDay = lazy(async () => ({ default: (await import("./EarningsByDay.tsx")).EarningsByDay }));
+const ByDay = lazyPart(() => import("./EarningsByDay.tsx"), "EarningsByDay");
 const SPANS = [
   { value: "7", label: "7 d" },
   { value: "30", label: "30 d" },

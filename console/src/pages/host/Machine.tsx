@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
+import { lazyPart } from "../../code.ts";
 import { machineDeleteAsks, type Machine as Record } from "../../../../sdk/src/index.ts";
 import { useAction } from "../../api/action.ts";
 import { MachineListing } from "../../forms/host/machine-list.tsx";
@@ -25,8 +26,8 @@ import { MachinePrice } from "./MachinePrice.tsx";
 import { MachineReliabilityFacts, MachineReportList, MachineVerificationChecks } from "./MachineTrust.tsx";
 
 const route = getRouteApi("/frame/host/machines/$id");
-const Graphs = lazy(async () => ({ default: (await import("./MachineGraphs.tsx")).MachineGraphs }));
-const DayEarnings = lazy(async () => ({ default: (await import("./EarningsByDay.tsx")).EarningsByDay }));
+const Graphs = lazyPart(() => import("./MachineGraphs.tsx"), "MachineGraphs");
+const DayEarnings = lazyPart(() => import("./EarningsByDay.tsx"), "EarningsByDay");
 
 /** One machine of the host. */
 export function Machine() {

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { lazyPart } from "../../code.ts";
 import type { Instance } from "../../../../sdk/src/index.ts";
 import { money } from "../../text/money.ts";
 import { CopyButton } from "../../ui/CopyButton.tsx";
@@ -12,7 +13,7 @@ import { costText, instanceQuery, portsOf, sshCommandOf } from "./instance.ts";
 import classes from "./instances.module.css";
 
 const route = getRouteApi("/frame/instances/$id");
-const Graphs = lazy(async () => ({ default: (await import("./InstanceGraphs.tsx")).InstanceGraphs }));
+const Graphs = lazyPart(() => import("./InstanceGraphs.tsx"), "InstanceGraphs");
 
 /** The way in, the ports with their links, the cost, and graphs of what the instance uses. */
 export function InstanceOverview() {

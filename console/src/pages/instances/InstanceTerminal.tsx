@@ -1,13 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { lazyPart } from "../../code.ts";
 import { EmptyState } from "../../ui/EmptyState.tsx";
 import { Waiting } from "../../ui/Waiting.tsx";
 import { reasonOf } from "../../parts/reason.ts";
 import { instanceQuery } from "./instance.ts";
 
 const route = getRouteApi("/frame/instances/$id");
-const Terminal = lazy(async () => ({ default: (await import("./TerminalScreen.tsx")).TerminalScreen }));
+const Terminal = lazyPart(() => import("./TerminalScreen.tsx"), "TerminalScreen");
 
 /** A terminal in the instance; while none can be opened, the server's reason. */
 export function InstanceTerminal() {

@@ -2,7 +2,8 @@ import { Button } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { lazy, memo, Suspense, useCallback, useMemo, useState } from "react";
+import { memo, Suspense, useCallback, useMemo, useState } from "react";
+import { lazyPart } from "../../code.ts";
 import { AsCommand } from "../../parts/AsCommand.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { count } from "../../text/size.ts";
@@ -15,8 +16,8 @@ import { COMPARED_MAX, readCompared, writeCompared } from "./compared.ts";
 import { offerCountQuery, offersQuery, OFFERS_MAX, type OfferRow } from "./offers.ts";
 import classes from "./market.module.css";
 
-const Comparison = lazy(async () => ({ default: (await import("./Comparison.tsx")).Comparison }));
-const OfferPanel = lazy(async () => ({ default: (await import("./OfferPanel.tsx")).OfferPanel }));
+const Comparison = lazyPart(() => import("./Comparison.tsx"), "Comparison");
+const OfferPanel = lazyPart(() => import("./OfferPanel.tsx"), "OfferPanel");
 const route = getRouteApi("/frame/market");
 /** Rows that are asked for at first; "more" asks for four times as many. */
 const FIRST_ROWS = 100;

@@ -1,7 +1,8 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
+import { lazyPart } from "../../code.ts";
 import { templateDelete, type Template as TemplateRow } from "../../../../sdk/src/index.ts";
 import { useAction } from "../../api/action.ts";
 import { useMe } from "../../api/me.ts";
@@ -23,7 +24,7 @@ import classes from "./templates.module.css";
 
 const route = getRouteApi("/frame/templates/$id");
 // The reader of Markdown is large, and most pages do without it.
-const Markdown = lazy(async () => ({ default: (await import("../../parts/Markdown.tsx")).Markdown }));
+const Markdown = lazyPart(() => import("../../parts/Markdown.tsx"), "Markdown");
 
 export function Template() {
   const { id } = route.useParams();
