@@ -7,7 +7,7 @@ export class CodeMissing extends Error {
 }
 
 /**
- * Loads code. A failure is a `CodeMissing`, for which the page is loaded anew once the server answers
+ * Loads code. A failure is a `CodeMissing`, for which the whole page is loaded again once the server answers
  * (`pages/strays/Broken.tsx`). The router by itself would load it at once, and leave nothing on the screen while the server
  * is away.
  */

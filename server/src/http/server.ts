@@ -123,8 +123,6 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
     perAddress: CONNECTIONS_PER_ADDRESS,
     isProxy: (address) => isProxy(address, 0),
   });
-  const closeSilent = watchSilentConnections(app.server);
-  app.addHook("preClose", async () => closeSilent());
   const ownRequests = new OwnRequests(app);
   admitCallers(app, authenticator(dependencies, ownRequests), watchBodies(app, clock));
   shapeAnswers(app, log);
@@ -170,8 +168,10 @@ function originOf({ identity, ip, id }: FastifyRequest): Origin {
 /** Rules for all answers: headers, errors in the documented shape, and connections that end while the server closes. */
 function shapeAnswers(app: App, log: Log): void {
   let isClosing = false;
+  const closeSilent = watchSilentConnections(app.server);
   app.addHook("preClose", async () => {
     isClosing = true;
+    closeSilent();
   });
   app.addHook("onSend", async (request, reply, payload) => {
     // An answer given while draining is the last one on its connection: kept alive, it would hold up the end of the process.

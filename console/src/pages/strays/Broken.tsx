@@ -7,14 +7,14 @@ import { ErrorNote } from "../../ui/ErrorNote.tsx";
 import { PageHead } from "../../ui/PageHead.tsx";
 
 /** The time of the last loading that this page did by itself. */
-const LOADED_AT = "berth.loaded-anew-at";
+const LOADED_AT = "berth.loaded-again-at";
 /** While an upgrade replaces the servers one by one, a page and its code may come from different versions. */
 const BETWEEN_LOADS_MS = 10_000;
 const BETWEEN_LOOKS_MS = 1_000;
 
 /** Stands in for a page that failed. */
 export function Broken({ error, reset }: Pick<ErrorComponentProps, "error" | "reset">) {
-  if (error instanceof CodeMissing) return <LoadAnew />;
+  if (error instanceof CodeMissing) return <LoadAgain />;
   return (
     <>
       <PageHead title="The page could not be shown" />
@@ -24,7 +24,7 @@ export function Broken({ error, reset }: Pick<ErrorComponentProps, "error" | "re
 }
 
 /** Loads the whole page when the server answers: a browser does not ask for code again that it could not have. */
-function LoadAnew() {
+function LoadAgain() {
   useEffect(() => {
     const leaving = new AbortController();
     void loadWhenServed(leaving.signal);
