@@ -210,11 +210,20 @@ function killGroup(leader: ChildProcess): void {
   }
 }
 
+/**
+ * A stream of a child process, read from now on: Node throws away the output of a child that has ended before anybody
+ * reads it. When the reader gives the stream up, the pipe is closed, since a child has not ended while its pipe is full.
+ */
+function readAtOnce(stream: Readable): Readable {
+  const output = stream.pipe(new PassThrough());
+  output.once("close", () => stream.destroy());
+  return output;
+}
+
 /** A process of this machine with its three streams as pipes. */
 function programOf(child: ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable }): Program {
   let isKilled = false;
-  // Node throws away the output of a child that has ended before anybody reads it: here somebody reads at once.
-  const [stdout, stderr] = [child.stdout.pipe(new PassThrough()), child.stderr.pipe(new PassThrough())];
+  const [stdout, stderr] = [readAtOnce(child.stdout), readAtOnce(child.stderr)];
   // A program that no longer reads breaks its pipe; its end has the reason.
   child.stdin.on("error", () => undefined);
   const ended = new Promise<Result<number>>((resolve) => {
