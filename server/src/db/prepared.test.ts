@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
 import { testDatabase } from "../../../test/support/database/postgres.ts";
+import { systemClock } from "../base/clock.ts";
 import { StatementNames } from "./prepared.ts";
+import { inSnapshot, withTransaction, type Reader } from "./transaction.ts";
 
 test("a statement is prepared when it comes again and again, always under its one name", () => {
   const names = new StatementNames();
@@ -39,6 +41,22 @@ test("a prepared statement answers like an unprepared one, its failures and tran
     .transaction()
     .execute((tx) => sql<{ half: number }>`select 12 / ${4}::integer as half`.execute(tx));
   assert.deepEqual(rows, [{ half: 3 }]);
+});
+
+test("a column that a newer server adds fails no statement and no transaction of an older one", async (t) => {
+  const { database, pool } = await testDatabase(t);
+  await pool.query("create table grown (id integer); insert into grown values (1), (2)");
+  const read = (db: Reader) => sql`select * from grown where id < ${9}::integer order by id`.execute(db);
+  const inTransaction = async () => withTransaction(database, systemClock, async ({ db }) => (await read(db)).rows);
+  const alone = async () => (await read(database.kysely)).rows;
+  const snapshot = async () => inSnapshot(database, async (db) => (await read(db)).rows);
+  for (const [index, way] of [alone, inTransaction, snapshot].entries()) {
+    for (let time = 0; time < 12; time += 1) await Promise.all([way(), way(), way(), way()]);
+    await pool.query(`alter table grown add column extra_${index} integer`);
+    const rows = await Promise.all([way(), way(), way(), way()]);
+    for (const each of rows) assert.equal(each.length, 2);
+    assert.ok(rows.every(([first]) => Object.keys(Object(first)).includes(`extra_${index}`)));
+  }
 });
 
 test("timestamps keep their instant, in every time zone of the session", async (t) => {

@@ -1,5 +1,6 @@
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
+import { isStalePlan } from "./sql-state.ts";
 
 /** A statement is prepared when it comes for the third time: most texts that come once never come again. */
 const SIGHTINGS = 3;
@@ -7,11 +8,13 @@ const SIGHTINGS = 3;
 const PREPARED_MAX = 250;
 const REMEMBERED_MAX = 2_000;
 const TEXT_LENGTH_MAX = 6_000;
+const [BEGINS, ENDS] = [/^(begin|start transaction)\b/i, /^(commit|rollback)$/i];
 
 /** Chooses the statements that are worth preparing, and their names; the same for all connections of a pool. */
 export class StatementNames {
   readonly #names = new Map<string, string>();
   readonly #sightings = new Map<string, number>();
+  #epoch = 0;
 
   /** The name to prepare this text under, or undefined to send it as it is. */
   nameOf(text: string): string | undefined {
@@ -20,7 +23,7 @@ export class StatementNames {
     if (this.#names.size >= PREPARED_MAX || text.length > TEXT_LENGTH_MAX) return undefined;
     const count = (this.#sightings.get(text) ?? 0) + 1;
     if (count >= SIGHTINGS) {
-      const name = `berth_${this.#names.size}`;
+      const name = `berth_${this.#epoch}_${this.#names.size}`;
       this.#names.set(text, name);
       this.#sightings.delete(text);
       return name;
@@ -29,20 +32,44 @@ export class StatementNames {
     this.#sightings.set(text, count);
     return undefined;
   }
+
+  /**
+   * Gives every statement a new name, since the tables changed under the prepared one of this name. A name that was
+   * replaced already replaces nothing: many statements may have been under way.
+   */
+  replace(name: string): void {
+    const texts = [...this.#names.keys()];
+    if (![...this.#names.values()].includes(name)) return;
+    this.#epoch += 1;
+    for (const [index, text] of texts.entries()) this.#names.set(text, `berth_${this.#epoch}_${index}`);
+  }
 }
 
 /**
  * The pool as the query builder uses it: statements with parameters that come again and again are parsed and planned
- * once per connection instead of each time, which for small ones is most of what they cost.
+ * once per connection instead of each time, which for small ones is most of what they cost. A migration of a newer
+ * server may give a table another column, which PostgreSQL refuses to a statement prepared before: outside of a
+ * transaction it is sent again here, and a transaction runs again as a whole.
  */
 export function preparingPool(pool: pg.Pool): PostgresPool {
   const names = new StatementNames();
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   const wrap = (client: pg.PoolClient): PostgresPoolClient => {
+    let isInTransaction = false;
     // One of the two shapes that the builder calls is not served: cursors, for which it would need a package of its own.
-    const query = (text: string, values: readonly unknown[]) => {
+    const query = async (text: string, values: readonly unknown[]) => {
+      if (BEGINS.test(text)) isInTransaction = true;
+      else if (ENDS.test(text)) isInTransaction = false;
       const name = values.length === 0 ? undefined : names.nameOf(text);
-      return client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) });
+      if (name === undefined) return client.query({ text, values: [...values] });
+      try {
+        return await client.query({ text, values: [...values], name });
+      } catch (error) {
+        if (!isStalePlan(error)) throw error;
+        names.replace(name);
+        if (isInTransaction) throw error;
+        return client.query({ text, values: [...values] });
+      }
     };
     return { query: query as unknown as PostgresPoolClient["query"], release: (destroy) => client.release(destroy) };
   };

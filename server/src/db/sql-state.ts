@@ -3,12 +3,27 @@ import pg from "pg";
 const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK_DETECTED = "40P01";
 const UNIQUE_VIOLATION = "23505";
+const FEATURE_NOT_SUPPORTED = "0A000";
+const LOCK_NOT_AVAILABLE = "55P03";
+/** The function of PostgreSQL that refuses a prepared statement whose result has other columns now. */
+const PLAN_CHECK = "RevalidateCachedQuery";
 
 /** True when the whole transaction may simply be run again. */
 export function isRetryableState(error: unknown): boolean {
+  if (isStalePlan(error)) return true;
   return (
     error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK_DETECTED)
   );
+}
+
+/** True when a table got or lost a column after the statement was prepared. The statement was not carried out. */
+export function isStalePlan(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === FEATURE_NOT_SUPPORTED && error.routine === PLAN_CHECK;
+}
+
+/** True when a statement did not get a lock within the time that it may wait for one. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE;
 }
 
 /** True when the statement broke this unique constraint or index. */

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Fact, Origin } from "../base/facts.ts";
 import type { Database } from "./connect.ts";
 import { appendFacts } from "./fact-chain.ts";
-import { isRetryableState } from "./sql-state.ts";
+import { isRetryableState, isStalePlan } from "./sql-state.ts";
 import type { Tables } from "./tables.ts";
 
 /** Anything that answers queries: the pool for a plain read, or the open transaction. */
@@ -103,5 +103,12 @@ export async function rehearse<T>(database: Database, clock: Clock, work: (tx: T
 
 /** Runs reads that must agree with each other: all of them see the one moment of the first. */
 export async function inSnapshot<T>(database: Database, work: (db: Reader) => Promise<T>): Promise<T> {
-  return database.kysely.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(work);
+  const snapshot = database.kysely.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await snapshot.execute(work);
+    } catch (error) {
+      if (attempt >= ATTEMPTS_MAX || !isStalePlan(error)) throw error;
+    }
+  }
 }
