@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { systemClock } from "../server/src/base/clock.ts";
+import { lintTree } from "./migration-locks/lint.ts";
 import { readTree } from "./source-files.ts";
 import { tidy } from "./tidy.ts";
 
@@ -25,6 +26,7 @@ const PROJECTS = [
   { name: "types", folder: "." },
   { name: "types of the console", folder: "console" },
 ];
+const MIGRATION = /^server\/migrations\/|^tools\/migration-locks\//;
 const SOURCE = /\.[cm]?[jt]sx?$/;
 /** Configuration that each file is checked by: when it has changed, every file has to be looked at. */
 const CONFIGURATION =
@@ -37,6 +39,7 @@ export function wholeTreeChecks(root: string): readonly Check[] {
     ...typeChecks(root),
     boundariesCheck(root),
     { name: "unused code", run: () => runTool(root, "knip") },
+    migrationsCheck(root),
     ...GENERATORS.filter((file) => existsSync(path.join(root, file))).map((file) => ({
       name: `generated files unchanged (${path.basename(file, ".ts")})`,
       run: () => runTool(root, "node", ...NODE_OPTIONS, file, "--check"),
@@ -55,6 +58,7 @@ export function changeChecks(root: string, changed: readonly string[] | undefine
     ...(files !== undefined && !files.some(isSource) ? [] : [lintCheck(root, files), boundariesCheck(root, files)]),
     ...typeChecks(root, (folder) => ["--incremental", "--tsBuildInfoFile", cacheOf(folder)]),
     { name: "house rules", run: () => checkHouseRules(root) },
+    ...(files !== undefined && !files.some((file) => MIGRATION.test(file)) ? [] : [migrationsCheck(root)]),
   ];
 }
 
@@ -120,6 +124,16 @@ function lintCheck(root: string, files: readonly string[] = [], options: readonl
 function boundariesCheck(root: string, files: readonly string[] = []): Check {
   const sources = files.filter((file) => /\.tsx?$/.test(file));
   return { name: "boundaries", run: () => runTool(root, "node", ...NODE_OPTIONS, "tools/boundaries.ts", ...sources) };
+}
+
+function migrationsCheck(root: string): Check {
+  return {
+    name: "migrations",
+    run: async () => {
+      const complaints = existsSync(path.join(root, "server/migrations")) ? await lintTree(root) : [];
+      return { isFine: complaints.length === 0, output: complaints.join("\n") };
+    },
+  };
 }
 
 function isSource(file: string): boolean {
