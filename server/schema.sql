@@ -2835,6 +2835,7 @@ create table schema_migrations (
   name text not null,
   sha256 text not null,
   applied_at timestamp with time zone not null,
+  serves_from integer default 0 not null,
   constraint schema_migrations_pkey PRIMARY KEY (number)
 );
 
@@ -2849,6 +2850,8 @@ create table servers (
   beat_count bigint default 0 not null,
   stopped_at timestamp with time zone,
   agent_addresses text[] default '{}'::text[] not null,
+  schema_number integer default 0 not null,
+  version text default ''::text not null,
   constraint servers_pkey PRIMARY KEY (id),
   constraint servers_data_dir_key_key UNIQUE (data_dir_key)
 );

@@ -12,10 +12,10 @@ import { readConfig, type Config } from "./assembly/config.ts";
 import { connect, type Database, type DatabaseConfig } from "./db/connect.ts";
 import { startEmbeddedPostgres } from "./db/embedded/postgres.ts";
 import { listen } from "./db/listener.ts";
-import { migrate, readMigrations } from "./db/migrate.ts";
 import { withTransaction } from "./db/transaction.ts";
 import { countConnectedGpus } from "./domains/supply/hosts/for-assembly.ts";
 import { GATHER_MS } from "./domains/rental/instances/for-assembly.ts";
+import { bringUpToDate, ownSchema } from "./assembly/schema.ts";
 import { lockDataDir } from "./assembly/lock.ts";
 import { startAgentProcess, type AgentProcess } from "./assembly/agent-process.ts";
 import { startConsoleBuild } from "./assembly/console-build.ts";
@@ -24,8 +24,9 @@ import { openFactKeeper } from "./assembly/files.ts";
 import { freeBytesOf } from "./assembly/health.ts";
 import { SAY_ALIVE_LOOP } from "./domains/servers/index.ts";
 import { createSmsSender, issueToken, pathOf } from "./domains/people/sign-in/index.ts";
+import { drainServer } from "./assembly/drain.ts";
 import { PROXY_LOOP } from "./assembly/loops/proxy.ts";
-import { startServer } from "./assembly/start-server.ts";
+import { startServer, type StartedServer } from "./assembly/start-server.ts";
 import {
   databaseTrouble,
   explainStart,
@@ -35,9 +36,9 @@ import {
   StartTrouble,
 } from "./assembly/start-trouble.ts";
 import { unknownSettings } from "./assembly/unknown-settings.ts";
+import { Draining } from "./http/draining.ts";
 import type { ConsoleFiles } from "./http/console.ts";
 
-const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 /** How long `ready` waits for the hosts that this process starts itself, and for each of many simulated ones. */
 const HOSTS_WAIT_MS = 8_000;
 const SIMULATED_HOST_WAIT_MS = 8;
@@ -49,6 +50,11 @@ const CLOCK_ID_MAX = 2 ** 31;
 const clock = { ...systemClock, id: randomInt(CLOCK_ID_MAX) };
 /** Functions that stop the started parts, in the order of their start; they run in reverse. */
 const stops: (() => Promise<void>)[] = [];
+const draining = new Draining();
+/** Ends the time in which this server, asked to stop, still answers. */
+const hurry = new AbortController();
+/** Lets requests go to other servers before this one stops; does nothing before it takes any. */
+let drain = async (): Promise<void> => {};
 let stopping: Promise<void> | undefined;
 
 function say(line: string): void {
@@ -62,6 +68,7 @@ function stopAll(log: Log): Promise<void> {
 }
 
 async function stopEach(log: Log): Promise<void> {
+  await drain();
   for (const stop of stops.toReversed()) {
     try {
       await stop();
@@ -93,12 +100,15 @@ async function openDatabase(config: Config, log: Log): Promise<{ database: Datab
   const onPending = (count: number) => {
     if (count >= SLOW_MIGRATIONS) say(`Preparing the database (${count} migrations)…`);
   };
-  const applied = await migrate(connection, { directory: MIGRATIONS, clock, onPending }).catch((error: unknown) => {
-    throw databaseUrl === undefined ? error : databaseTrouble(error, databaseUrl);
-  });
-  if (applied.length > 0) say(`Database prepared (${applied.length} migrations).`);
   const database = connect(connection, log, await openFactKeeper(config.dataDir));
   stops.push(() => database.close());
+  const { mayMigrate } = config;
+  const applied = await bringUpToDate(connection, { database, clock, mayMigrate, onPending }).catch(
+    (error: unknown) => {
+      throw databaseUrl === undefined ? error : databaseTrouble(error, databaseUrl);
+    },
+  );
+  if (applied.length > 0) say(`Database prepared (${applied.length} migrations).`);
   return { database, connection };
 }
 
@@ -195,6 +205,30 @@ async function signInPath(database: Database, userId: UserId): Promise<string | 
   return pathOf("link", link.secret);
 }
 
+type Announced = {
+  readonly url: string;
+  readonly database: Database;
+  readonly started: Pick<StartedServer, "adminKey" | "adminId">;
+  readonly app: BerthApp;
+  readonly isAgentGivenUp: boolean;
+};
+
+/** Says that the server is ready, unless it was asked to stop meanwhile. */
+async function announce(config: Config, { url, database, started, app, isAgentGivenUp }: Announced): Promise<void> {
+  const standing = {
+    url,
+    keyFile: path.join(config.dataDir, "admin.key"),
+    adminKey: started.adminKey,
+    signInPath: await signInPath(database, started.adminId),
+    connectedHosts: app.gateway.connectedCount,
+    gpuCount: await countConnectedGpus(database.kysely),
+    offerCount: app.offers.size,
+    isAgentGivenUp,
+  };
+  sayWhatIsMissing(config);
+  if (stopping === undefined) say(readyText(config, standing));
+}
+
 async function readSettings(): Promise<Config> {
   const config = readConfig(process.env);
   await checkBackupFolder(config.backups);
@@ -216,12 +250,17 @@ async function main(): Promise<void> {
   }
   stops.push(() => lock.release());
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.on(signal, () => void stopAll(log).then(() => say("Stopped.")));
+    process.on(signal, () => {
+      // A person at the keyboard, or a second signal, does not want to wait.
+      if (signal === "SIGINT" || stopping !== undefined) hurry.abort();
+      void stopAll(log).then(() => say("Stopped."));
+    });
   }
   try {
     await requirePort(config);
     const { database, connection } = await openDatabase(config, log);
-    const { server, secret, token, adminKey, adminId } = await startServer(config, { database, clock, log });
+    const started = await startServer(config, { database, clock, log });
+    const { server, secret, token } = started;
     stops.push(() => server.stop());
     const proxy = { bindHost: config.host, publicHost: config.proxyHost ?? publicAddress(config) };
     const app = buildApp({
@@ -238,7 +277,8 @@ async function main(): Promise<void> {
       console: startConsole(config),
       gatherMs: GATHER_MS,
       freeBytes: () => freeBytesOf(config.dataDir),
-      newestMigration: (await readMigrations(MIGRATIONS)).at(-1)?.number,
+      newestMigration: await ownSchema(),
+      draining,
     });
     await app.http.app.ready();
     const listener = await listen(connection, app.channels, { clock, log });
@@ -247,23 +287,14 @@ async function main(): Promise<void> {
     app.loops.start();
     app.loops.wake(PROXY_LOOP);
     const url = await serve(config, app);
+    const { drainMs } = config;
+    drain = () => drainServer({ draining, server, clock, drainMs, signal: hurry.signal });
     server.listensAt(config.internalUrl ?? internalUrl(config, url));
     app.loops.wake(SAY_ALIVE_LOOP);
     await writeFile(path.join(config.dataDir, "server.url"), `${url}\n`);
     const agent = startAgent(config, url, token);
     await hostsReady(config, app, agent);
-    const standing = {
-      url,
-      keyFile: path.join(config.dataDir, "admin.key"),
-      adminKey,
-      signInPath: await signInPath(database, adminId),
-      connectedHosts: app.gateway.connectedCount,
-      gpuCount: await countConnectedGpus(database.kysely),
-      offerCount: app.offers.size,
-      isAgentGivenUp: agent?.hasGivenUp() ?? true,
-    };
-    sayWhatIsMissing(config);
-    if (stopping === undefined) say(readyText(config, standing));
+    await announce(config, { url, database, started, app, isAgentGivenUp: agent?.hasGivenUp() ?? true });
   } catch (error) {
     say(`berth could not start: ${await explainStart(error, config)}`);
     log.debug({ err: error }, "start failed");

@@ -247,7 +247,8 @@ async function enter(
   dataDirKey: string,
   { env, clock, log, secret }: Pick<TestApp, "env" | "clock"> & { readonly log: Log; readonly secret: Buffer },
 ): Promise<ThisServer> {
-  const description = { dataDirKey, place: dataDirKey, address: undefined, agentAddresses: [], settings: {} };
+  const known = { settings: {}, schemaNumber: 1, version: "1.0.0" };
+  const description = { dataDirKey, place: dataDirKey, address: undefined, agentAddresses: [], ...known };
   const flags = { secretFile: "secret", isSecretReplaced: false, areSettingsReplaced: false };
   const id = await withTransaction(env.database, clock, async (tx) => {
     const { earlierIds } = await admitStart(tx, { ...description, ...flags, secret });

@@ -27,6 +27,14 @@ export function declareServerCommands(program: Command): void {
     )
     .action(async (options) => (await import("../commands/server/up.ts")).up(options));
   program
+    .command("migrate")
+    .summary("bring an external database to the schema of this version")
+    .description(
+      "Brings the database of DATABASE_URL to the schema of this version, while older servers serve on. `berth up` does it by itself, unless BERTH_MIGRATE is 0.",
+    )
+    .option("--check", "apply nothing; list what would be applied, and exit with 1 when there is any")
+    .action(async (options) => (await import("../commands/server/migrate.ts")).migrate(options));
+  program
     .command("backup")
     .summary("back up the embedded database, while it is served or not")
     .description(

@@ -9,6 +9,7 @@ import type { BackupSettings } from "../domains/rental/backups/index.ts";
 import type { ThisServer } from "../domains/servers/index.ts";
 import type { NotificationSettings } from "./notification-parts.ts";
 import type { ConsoleFiles } from "../http/console.ts";
+import type { Draining } from "../http/draining.ts";
 import type { Limits } from "../http/rate-limit.ts";
 import type { TrustedProxies } from "../http/trusted-proxies.ts";
 import type { Outside } from "../base/pinned-request.ts";
@@ -37,6 +38,8 @@ export type AppDependencies = {
   readonly hasRequestLog?: boolean;
   /** The number of this version's newest migration; without it `/readyz` does not look for missing ones. */
   readonly newestMigration?: number | undefined;
+  /** The notice that this server is about to stop; without it nothing is told before the end. */
+  readonly draining?: Draining | undefined;
   /** The issuer of invoices; without it they name none. */
   readonly seller?: Seller;
   /** The way in which cards are charged and hosts are paid; without it only administrators do so by hand. */

@@ -63,6 +63,10 @@ export type Config = {
    * ones.
    */
   readonly areSettingsReplaced: boolean;
+  /** False when the database is migrated by `berth migrate` alone, and not by a start. */
+  readonly mayMigrate: boolean;
+  /** Milliseconds for which a server that is asked to stop still answers, while others take its requests over. */
+  readonly drainMs: number;
   /** True to make a new administrator's key; the one before stops working. */
   readonly isAdminKeyReplaced: boolean;
   /** The highest prices that hosts may ask for traffic and storage. */
@@ -95,6 +99,7 @@ export type Config = {
 const SIMULATED_HOSTS_MAX = 10_000;
 const NOTICE_SECONDS_MAX = 3_600;
 const SLICE_SECONDS_MAX = 86_400;
+const DRAIN_SECONDS_MAX = 600;
 const FEE_PPM_MAX = 500_000;
 const ARREARS_DOLLARS_MAX = 10_000;
 const ACCOUNT_COUNT_MAX = 100_000;
@@ -132,6 +137,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     agentAddresses: readAgentAddresses(environment["BERTH_AGENT_URLS"]),
     isSecretReplaced: environment["BERTH_REPLACE_SECRET"] === "1",
     areSettingsReplaced: environment["BERTH_REPLACE_SETTINGS"] === "1",
+    mayMigrate: readSwitch("BERTH_MIGRATE", environment["BERTH_MIGRATE"] || "1"),
+    drainMs: readInteger("BERTH_DRAIN_SECONDS", environment["BERTH_DRAIN_SECONDS"] || "5", DRAIN_SECONDS_MAX) * 1000,
     isAdminKeyReplaced: environment["BERTH_REPLACE_ADMIN_KEY"] === "1",
     priceCeilings: {
       trafficNanosPerGb: readCeiling("BERTH_TRAFFIC_PRICE_MAX", environment["BERTH_TRAFFIC_PRICE_MAX"] || "0.15"),

@@ -8,6 +8,9 @@ import { createLog } from "../base/log.ts";
 import { connect } from "../db/connect.ts";
 import { aFactKeeper } from "../../../test/support/database/facts.ts";
 import { LoopDriver } from "../base/loop-driver.ts";
+import { asId, type ServerId } from "../base/ids.ts";
+import { Draining } from "../http/draining.ts";
+import { drainServer } from "./drain.ts";
 import { freeBytesOf, registerHealth } from "./health.ts";
 
 const { database } = await testDatabase();
@@ -48,6 +51,60 @@ test("each trouble of the service has its sentence, and the process answers all 
     String((await ready())[1]),
     /^the database lacks migrations of this version: start .*; background loops/,
   );
+});
+
+test("a server that will stop says so first, and its answers end their connections", async () => {
+  const draining = new Draining();
+  const ports = { loops: { lateNames: () => [] }, freeBytes: async () => undefined, draining };
+  const { call } = await testHttp(database, (scope) => registerHealth(scope, ports), { draining });
+  const before = await call({ url: "/readyz" });
+  assert.deepEqual([before.status, before.headers["connection"]], [200, "keep-alive"]);
+  draining.begin();
+  const after = await call({ url: "/readyz" });
+  assert.deepEqual(
+    [after.status, after.body],
+    [503, { status: "this server is stopping: send requests to another one" }],
+  );
+  const other = await call({ url: "/healthz" });
+  assert.deepEqual([other.status, other.headers["connection"]], [200, "close"], "it still answers");
+});
+
+test("a server is told by the database that it is too old to go on", async (t) => {
+  const { database: later, pool } = await testDatabase(t);
+  const ready = async (newestMigration: number) => {
+    const ports = { loops: { lateNames: () => [] }, freeBytes: async () => undefined, newestMigration };
+    const { call } = await testHttp(later, (scope) => registerHealth(scope, ports));
+    return (await call({ url: "/readyz" })).body.status;
+  };
+  const add = (number: number, servesFrom: number) =>
+    pool.query("insert into schema_migrations values ($1, 'change', 'x', now(), $2)", [number, servesFrom]);
+  await add(9000, 0);
+  assert.equal(await ready(700), "ok");
+  await add(9001, 800);
+  assert.equal(await ready(800), "ok");
+  assert.equal(
+    await ready(700),
+    "this Berth is too old for its database: it has schema 0700, and 9001_change.sql of the database needs 0800 or later; start a newer Berth",
+  );
+});
+
+test("a server waits for its proxies only when another one takes over, and not when it is hurried", async () => {
+  const waits: number[] = [];
+  const clock = Object.assign(new ManualClock(), { sleep: async (ms: number) => void waits.push(ms) });
+  const stop = async (others: readonly ServerId[], { drainMs = 5_000, isHurried = false } = {}) => {
+    const draining = new Draining();
+    const server = { listOthers: async () => others };
+    const signal = isHurried ? AbortSignal.abort() : new AbortController().signal;
+    await drainServer({ draining, server, clock, drainMs, signal });
+    assert.equal(draining.isDraining, true);
+  };
+  const other = asId<ServerId>(2);
+  await stop([]);
+  await stop([other], { drainMs: 0 });
+  await stop([other], { isHurried: true });
+  assert.deepEqual(waits, []);
+  await stop([other]);
+  assert.deepEqual(waits, [5_000]);
 });
 
 test("a database that is gone is named, and asked once a second however many ask", async () => {

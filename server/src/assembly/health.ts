@@ -1,6 +1,8 @@
 import { statfs } from "node:fs/promises";
 import { Type } from "typebox";
 import { readDatabaseStanding, type DatabaseStanding } from "../db/standing.ts";
+import { tooOld } from "../db/migration-files.ts";
+import type { Draining } from "../http/draining.ts";
 import { model } from "../http/model.ts";
 import type { HttpScope } from "../http/server.ts";
 import type { LoopDriver } from "../base/loop-driver.ts";
@@ -21,6 +23,8 @@ export type HealthPorts = {
   readonly freeBytes: () => Promise<number | undefined>;
   /** The number of the newest migration of this version; undefined where nobody looks. */
   readonly newestMigration?: number | undefined;
+  /** The notice that this server is about to stop; absent where nothing gives one. */
+  readonly draining?: Pick<Draining, "isDraining"> | undefined;
 };
 
 /** A database that has not answered by then answers no request in time either. */
@@ -37,7 +41,7 @@ const NAMES_MAX = 5;
  */
 export function registerHealth(
   { app, database, clock }: HttpScope,
-  { loops, freeBytes, newestMigration = 0 }: HealthPorts,
+  { loops, freeBytes, newestMigration = 0, draining }: HealthPorts,
 ): void {
   const Answer = model("Health", { status: Type.String() });
   const Readiness = model("Readiness", { status: Type.String(), warnings: Type.Optional(Type.Array(Type.String())) });
@@ -58,7 +62,8 @@ export function registerHealth(
     },
     async (_request, reply) => {
       const answer = await askDatabase();
-      const troubles = [...databaseTroubles(answer), ...(await diskTroubles()), ...loopTroubles(loops)];
+      const leaving = draining?.isDraining === true ? ["this server is stopping: send requests to another one"] : [];
+      const troubles = [...leaving, ...databaseTroubles(answer), ...(await diskTroubles()), ...loopTroubles(loops)];
       const warnings = replicaWarnings(answer);
       const rest = warnings.length === 0 ? {} : { warnings: [...warnings] };
       if (troubles.length === 0) return { status: "ok", ...rest };
@@ -79,6 +84,10 @@ export function registerHealth(
   function databaseTroubles(answer: DatabaseStanding | undefined): readonly string[] {
     if (answer === undefined) return ["the database does not answer"];
     if (answer.isStandby) return ["the database is a standby and takes no writes"];
+    const { contract } = answer;
+    if (newestMigration > 0 && contract !== undefined && newestMigration < contract.servesFrom) {
+      return [tooOld(newestMigration, contract)];
+    }
     if (answer.newestMigration >= newestMigration) return [];
     return ["the database lacks migrations of this version: start this server again"];
   }

@@ -166,7 +166,7 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   cloudRoutes(http, { encryption });
   unbuiltRoutes(http);
   const freeBytes = parts.freeBytes ?? (async () => undefined);
-  registerHealth(http, { loops, freeBytes, newestMigration: parts.newestMigration });
+  registerHealth(http, { loops, freeBytes, newestMigration: parts.newestMigration, draining: parts.draining });
   registerMetrics(http, { loops, gateway, offers, hub: parts.hub, routers: parts.routers, freeBytes, log });
   registerDocs(http);
   registerConsole(http, parts.console);

@@ -30,6 +30,12 @@ export const SETTINGS: readonly Setting[] = [
     ...secret,
     meaning: "External PostgreSQL in place of the embedded one",
   },
+  { name: "BERTH_MIGRATE", byDefault: "1", meaning: "0: only `berth migrate` changes the schema, and no start does" },
+  {
+    name: "BERTH_DRAIN_SECONDS",
+    byDefault: "5",
+    meaning: "Seconds for which a server that stops still answers while others take over",
+  },
   { name: "BERTH_SIMULATE", byDefault: "", option: "--simulate", meaning: "Number of simulated hosts" },
   { name: "BERTH_NO_AGENT", byDefault: "", option: "--no-agent", meaning: "1: this machine is no host" },
   {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { realpath, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import path from "node:path";
+import manifest from "../../../package.json" with { type: "json" };
 import type { Clock } from "../base/clock.ts";
 import { createEncryption } from "../base/encryption.ts";
 import type { Log } from "../base/log.ts";
@@ -37,6 +38,7 @@ import {
   type ServerDescription,
 } from "../domains/servers/index.ts";
 import { dataDirKeyOf, findSecret, hasFile, SECRET_FILE, writePrivateFile } from "./files.ts";
+import { ownSchema } from "./schema.ts";
 import { sharedSettings } from "./shared-settings.ts";
 
 const ADMIN_EMAIL = "admin@localhost.localdomain";
@@ -65,7 +67,10 @@ export async function startServer(config: Config, { database, clock, log }: Mean
   const { dataDirKey, isNew } = await dataDirKeyOf(config.dataDir);
   const place = `${hostname()}:${await realpath(config.dataDir)}`;
   const { agentAddresses } = config;
-  const description = { dataDirKey, place, address: undefined, agentAddresses, settings: sharedSettings(config) };
+  const settings = sharedSettings(config);
+  const { version } = manifest;
+  const known = { settings, schemaNumber: await ownSchema(), version };
+  const description = { dataDirKey, place, address: undefined, agentAddresses, ...known };
   const found = await secretOf(config, database);
   database.facts.useSecret(found.secret);
   const work = (tx: Tx) =>

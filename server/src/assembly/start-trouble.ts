@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import path from "node:path";
 import { errorCode } from "../db/embedded/failure.ts";
-import { MigrationError } from "../db/migrate.ts";
+import { MigrationError } from "../db/migration-files.ts";
 import { isDatabaseTrouble } from "../db/sql-state.ts";
 import type { Config } from "./config.ts";
 import { hasFile } from "./files.ts";

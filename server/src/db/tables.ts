@@ -1541,6 +1541,7 @@ export type SchemaMigrationsTable = {
   name: string;
   sha256: string;
   applied_at: Date;
+  serves_from: Generated<number>;
 };
 
 export type ServersTable = {
@@ -1554,6 +1555,8 @@ export type ServersTable = {
   beat_count: Generated<bigint>;
   stopped_at: Date | null;
   agent_addresses: Generated<string[]>;
+  schema_number: Generated<number>;
+  version: Generated<string>;
 };
 
 export type SessionCookiesTable = {

@@ -21,6 +21,7 @@ import { refuseCrossSite } from "./callers/same-origin.ts";
 import { presentedCookie, sendRenewedCookies } from "./callers/session-cookie.ts";
 import { CONNECTIONS_PER_ADDRESS, limitConnections } from "./connection-limit.ts";
 import { answerClientError, answerExpectations } from "./early-errors.ts";
+import type { Draining } from "./draining.ts";
 import { describeDocument } from "./description/document.ts";
 import { ErrorBody, RateLimitBody, sendError, unsupportedMediaType } from "./error-response.ts";
 import { once, type Repeatable } from "../db/idempotency.ts";
@@ -47,6 +48,7 @@ export type HttpDependencies = AuthenticatorDependencies & {
   readonly database: Database;
   readonly log: Log;
   readonly trustedProxies: TrustedProxies;
+  readonly draining?: Pick<Draining, "isDraining"> | undefined;
 };
 
 /** Means of a domain's routes. */
@@ -125,7 +127,7 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
   });
   const ownRequests = new OwnRequests(app);
   admitCallers(app, authenticator(dependencies, ownRequests), watchBodies(app, clock));
-  shapeAnswers(app, log);
+  shapeAnswers(app, log, dependencies.draining);
   sendRenewedCookies(app, clock);
   const knownPaths = refuseUnknownRoutes(app, log);
   watchAnswers(app, clock);
@@ -166,7 +168,7 @@ function originOf({ identity, ip, id }: FastifyRequest): Origin {
 }
 
 /** Rules for all answers: headers, errors in the documented shape, and connections that end while the server closes. */
-function shapeAnswers(app: App, log: Log): void {
+function shapeAnswers(app: App, log: Log, draining: HttpDependencies["draining"]): void {
   let isClosing = false;
   const closeSilent = watchSilentConnections(app.server);
   app.addHook("preClose", async () => {
@@ -175,7 +177,8 @@ function shapeAnswers(app: App, log: Log): void {
   });
   app.addHook("onSend", async (request, reply, payload) => {
     // An answer given while draining is the last one on its connection: kept alive, it would hold up the end of the process.
-    if (isClosing) void reply.header("connection", "close");
+    // A proxy that keeps no connection to this server sends no request into its end.
+    if (isClosing || draining?.isDraining === true) void reply.header("connection", "close");
     // No character set: published clients compare the header for equality.
     const contentType = reply.getHeader("content-type");
     if (typeof contentType === "string" && contentType.startsWith("application/json")) {

@@ -5,7 +5,8 @@ import pg from "pg";
 import { systemClock } from "../../../server/src/base/clock.ts";
 import { createLog } from "../../../server/src/base/log.ts";
 import { connect, type Database, type DatabaseConfig } from "../../../server/src/db/connect.ts";
-import { hashMigrations, migrate, readMigrations } from "../../../server/src/db/migrate.ts";
+import { migrate } from "../../../server/src/db/migrate.ts";
+import { hashMigrations, readMigrations } from "../../../server/src/db/migration-files.ts";
 import {
   asSuperuser,
   findOrStartTestPostgres,

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { systemClock, type Clock } from "../../../server/src/base/clock.ts";
+import { systemClock } from "../../../server/src/base/clock.ts";
 import { createLog } from "../../../server/src/base/log.ts";
 import type { Database } from "../../../server/src/db/connect.ts";
 import { createIdentities, type Identities } from "../../../server/src/domains/people/accounts/keys/identities.ts";
 import { createIpHistory, type IpHistory } from "../../../server/src/domains/people/accounts/ip-history/ip-history.ts";
 import type { Limit, Limits } from "../../../server/src/http/rate-limit.ts";
-import { NO_PROXIES, type TrustedProxies } from "../../../server/src/http/trusted-proxies.ts";
-import { createHttp, type HttpScope } from "../../../server/src/http/server.ts";
+import { NO_PROXIES } from "../../../server/src/http/trusted-proxies.ts";
+import { createHttp, type HttpDependencies, type HttpScope } from "../../../server/src/http/server.ts";
 
 const UNMET: Limit = { perSecond: 1_000_000, burst: 1_000_000 };
 export const NO_LIMITS: Limits = { default: UNMET, keys: UNMET, money: UNMET, operations: {} };
@@ -51,7 +51,8 @@ export async function testHttp(
     clock = systemClock,
     limits = NO_LIMITS,
     trustedProxies = NO_PROXIES,
-  }: { readonly clock?: Clock; readonly limits?: Limits; readonly trustedProxies?: TrustedProxies } = {},
+    draining,
+  }: Partial<Pick<HttpDependencies, "clock" | "limits" | "trustedProxies" | "draining">> = {},
 ): Promise<TestHttp> {
   const logged: string[] = [];
   const log = createLog("trace", { write: (line) => void logged.push(line) });
@@ -65,6 +66,7 @@ export async function testHttp(
     authenticate: (secret, pause) => identities.authenticate(secret, pause),
     onAuthenticated: (identity, { ipAddress }) => ipHistory.record(identity, ipAddress),
     trustedProxies,
+    draining,
   });
   void scope.app.register(async () => register(scope, { identities, ipHistory }));
   await scope.app.ready();

@@ -10,6 +10,7 @@ export {
 } from "./start-service.ts";
 export { proveServer, readServerProof } from "./server-proof.ts";
 export { findServerAddress, readInstallation, type ServerDescription } from "./store.ts";
+export { findOlderServers } from "./older-servers.ts";
 export { SAY_ALIVE_LOOP, ThisServer, type ServerPorts } from "./this-server.ts";
 export { noteRestore } from "./restore-service.ts";
 export { listKeptInstances } from "./restore-store.ts";

@@ -4,6 +4,7 @@ import { test, type TestContext } from "node:test";
 import { ManualClock } from "../../../../test/support/manual-clock.ts";
 import { testDatabase } from "../../../../test/support/database/postgres.ts";
 import { withTransaction, type Tx } from "../../db/transaction.ts";
+import { findOlderServers } from "./older-servers.ts";
 import {
   admitStart,
   enterServer,
@@ -12,6 +13,9 @@ import {
   StartRefused,
   type StartRequest,
 } from "./start-service.ts";
+import { beat, markStopped } from "./store.ts";
+
+const KNOWN = { schemaNumber: 634, version: "1.0.0" };
 
 async function world(t: TestContext) {
   const { database } = await testDatabase(t);
@@ -26,6 +30,7 @@ async function world(t: TestContext) {
         address: undefined,
         agentAddresses: [],
         settings: { BERTH_PLATFORM_FEE_PERCENT: "5" },
+        ...KNOWN,
         secret,
         secretFile: `/${dataDirKey}/secret`,
         isSecretReplaced: false,
@@ -35,8 +40,31 @@ async function world(t: TestContext) {
       const started = await admitStart(tx, request);
       return { ...started, id: await enterServer(tx, request, started.earlierIds) };
     });
-  return { run, start, clock, secret };
+  return { run, start, clock, secret, database };
 }
+
+test("servers of an older schema are found while they beat, and not when they are dead, stopped or new", async (t) => {
+  const { start, database, run } = await world(t);
+  const known = { address: undefined, agentAddresses: [] };
+  const { id: living } = await start("living", { schemaNumber: 634, version: "1.2.0" });
+  await start("dead", { schemaNumber: 634 });
+  const { id: stopped } = await start("stopped", { schemaNumber: 634 });
+  const { id: newer } = await start("newer", { schemaNumber: 640 });
+  const older = (schema: number) => {
+    // Beats that come while the finder watches.
+    const sleep = async () => {
+      for (const id of [living, stopped, newer]) await run((tx) => beat(tx, id, known));
+      await run((tx) => markStopped(tx, stopped));
+    };
+    return findOlderServers(database.kysely, Object.assign(new ManualClock(), { sleep }), schema);
+  };
+  const found = await older(640);
+  assert.deepEqual(
+    found.map(({ place, schemaNumber, version }) => [place, schemaNumber, version]),
+    [["here:/living", 634, "1.2.0"]],
+  );
+  assert.deepEqual(await older(634), []);
+});
 
 const refusal = (pattern: RegExp) => (error: unknown) => error instanceof StartRefused && pattern.test(error.message);
 
@@ -104,6 +132,7 @@ test("the administrator's key is created once, and a second data directory is to
         address: undefined,
         agentAddresses: [],
         settings: {},
+        ...KNOWN,
       });
       return plan;
     });
@@ -125,6 +154,7 @@ test("in an installation of a version with one server, the first start with a ke
     address: undefined,
     agentAddresses: [],
     settings: {},
+    ...KNOWN,
   });
   const plan = (dataDirKey: string, hasKeyFile: boolean) =>
     run(async (tx) => {

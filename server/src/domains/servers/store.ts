@@ -15,6 +15,9 @@ export type ServerDescription = {
   /** Addresses for agents, as its operator publishes them. */
   readonly agentAddresses: readonly string[];
   readonly settings: SharedSettings;
+  /** The number of the newest migration that it knows. */
+  readonly schemaNumber: number;
+  readonly version: string;
 };
 
 /** Data shared by all servers of this database. */
@@ -93,6 +96,29 @@ function readSettings(value: unknown): SharedSettings {
   return Object.fromEntries(Object.entries(value).map(([name, setting]) => [name, String(setting)]));
 }
 
+export type OlderServer = Pick<ServerDescription, "place" | "schemaNumber" | "version"> & {
+  readonly id: ServerId;
+  readonly beatCount: bigint;
+};
+
+/** Servers that know a schema below this number and have not stopped; some of them may have died. */
+export async function listServersBelow(db: Reader, schema: number): Promise<readonly OlderServer[]> {
+  const rows = await db
+    .selectFrom("servers")
+    .select(["id", "place", "schema_number", "version", "beat_count"])
+    .where("stopped_at", "is", null)
+    .where("schema_number", "<", schema)
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    place: row.place,
+    schemaNumber: row.schema_number,
+    version: row.version,
+    beatCount: row.beat_count,
+  }));
+}
+
 /** Rows of earlier starts on this data directory: their processes are over. */
 export async function listEarlierStarts(tx: Tx, dataDirKey: string): Promise<readonly ServerId[]> {
   const rows = await tx.db.selectFrom("servers").select("id").where("data_dir_key", "=", dataDirKey).execute();
@@ -100,7 +126,7 @@ export async function listEarlierStarts(tx: Tx, dataDirKey: string): Promise<rea
 }
 
 export async function insertServer(tx: Tx, description: ServerDescription): Promise<ServerId> {
-  const { dataDirKey, place, address = null, agentAddresses, settings } = description;
+  const { dataDirKey, place, address = null, agentAddresses, settings, schemaNumber, version } = description;
   const row = await tx.db
     .insertInto("servers")
     .values({
@@ -109,6 +135,8 @@ export async function insertServer(tx: Tx, description: ServerDescription): Prom
       address,
       agent_addresses: [...agentAddresses],
       settings: JSON.stringify(settings),
+      schema_number: schemaNumber,
+      version,
       started_at: tx.now,
       beat_at: tx.now,
     })
