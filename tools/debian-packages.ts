@@ -17,6 +17,7 @@ const REQUIREMENTS: readonly Requirement[] = [
   { packageName: "rclone", reason: "copies to cloud storage", isPresent: () => hasProgram("rclone") },
   { packageName: "systemd", reason: "the reader of units", isPresent: () => hasProgram("systemd-analyze") },
   { packageName: "prometheus", reason: "the reader of metrics and alerts", isPresent: hasPrometheus },
+  { packageName: "mmdebstrap", reason: "the files of Debian in images", isPresent: () => hasProgram("mmdebstrap") },
   { packageName: "chromium", reason: "a browser", isPresent: () => hasProgram("chromium") },
 ];
 

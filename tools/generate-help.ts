@@ -29,6 +29,10 @@ Plays a month of a small market, and shows what each paid. With --out: puts the 
   package: `Usage: berth package [FOLDER]
 
 Makes the npm packages of the SDK and of the command, and puts them into FOLDER.`,
+  images: `Usage: berth images [FOLDER] [--only server|agent]
+
+Makes the container images of the server and of the agent, and puts them into FOLDER, else into images. It needs mmdebstrap and
+Debian's archive; docs/operate/packages.md says how to run them.`,
   pictures: `Usage: berth pictures [FOLDER]
 
 Takes pictures of the console with a real browser, and puts them into FOLDER, else into docs/pictures.`,

@@ -3,9 +3,11 @@ import { parseArgs } from "node:util";
 import { systemClock } from "./base/clock.ts";
 import { createLog } from "./base/log.ts";
 import { backUp } from "./assembly/database-backup/backup.ts";
+import { readSecretFiles } from "./assembly/secret-files.ts";
 import { describeInspection, finish, sizeText } from "./assembly/database-backup/report.ts";
 
 await finish(async () => {
+  await readSecretFiles(process.env);
   const { values } = parseArgs({
     options: { file: { type: "string" }, "data-dir": { type: "string" }, unverified: { type: "boolean" } },
   });

@@ -26,6 +26,7 @@ import { SAY_ALIVE_LOOP } from "./domains/servers/index.ts";
 import { createSmsSender, issueToken, pathOf } from "./domains/people/sign-in/index.ts";
 import { drainServer } from "./assembly/drain.ts";
 import { PROXY_LOOP } from "./assembly/loops/proxy.ts";
+import { readSecretFiles } from "./assembly/secret-files.ts";
 import { startServer, type StartedServer } from "./assembly/start-server.ts";
 import {
   databaseTrouble,
@@ -230,6 +231,7 @@ async function announce(config: Config, { url, database, started, app, isAgentGi
 }
 
 async function readSettings(): Promise<Config> {
+  await readSecretFiles(process.env);
   const config = readConfig(process.env);
   await checkBackupFolder(config.backups);
   for (const sentence of unknownSettings(process.env)) say(sentence);

@@ -4,12 +4,14 @@ import { parseArgs } from "node:util";
 import { systemClock } from "./base/clock.ts";
 import { createLog } from "./base/log.ts";
 import { acceptRestore, restore } from "./assembly/database-backup/restore.ts";
+import { readSecretFiles } from "./assembly/secret-files.ts";
 import { describeInspection, finish } from "./assembly/database-backup/report.ts";
 
 const HOSTS =
   "Hosts connect again by themselves. They stop and keep what was rented after that moment: docs/operate/backups.md.";
 
 await finish(async () => {
+  await readSecretFiles(process.env);
   const { values } = parseArgs({
     options: {
       file: { type: "string" },

@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { ConsoleFiles } from "../http/console.ts";
 
 const CONSOLE = path.join(import.meta.dirname, "../../../console");
+const BUILDER = path.join(CONSOLE, "build.ts");
 
 export type ConsoleBuild = { readonly files: ConsoleFiles; stop(): Promise<void> };
 
@@ -12,8 +14,11 @@ export type ConsoleBuild = { readonly files: ConsoleFiles; stop(): Promise<void>
  * When the build fails the last one is served on.
  */
 export function startConsoleBuild(say: (line: string) => void): ConsoleBuild {
+  const folder = path.join(CONSOLE, "dist");
+  // An image has the finished console, and neither its sources nor what builds them.
+  if (!existsSync(BUILDER)) return { files: { folder, isBuilding: () => false }, stop: async () => {} };
   let isBuilding = true;
-  const child = spawn(process.execPath, [path.join(CONSOLE, "build.ts"), "--if-changed"], {
+  const child = spawn(process.execPath, [BUILDER, "--if-changed"], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NODE_ENV: "production" },
   });
@@ -35,7 +40,7 @@ export function startConsoleBuild(say: (line: string) => void): ConsoleBuild {
     });
   });
   return {
-    files: { folder: path.join(CONSOLE, "dist"), isBuilding: () => isBuilding },
+    files: { folder, isBuilding: () => isBuilding },
     async stop() {
       child.kill("SIGTERM");
       await ended;

@@ -1,3 +1,4 @@
+import { secretFileVariables } from "./secret-files.ts";
 import { SETTINGS } from "./settings-table.ts";
 
 /**
@@ -58,7 +59,7 @@ const NAMES_MAX = 20;
 
 /** One sentence for each variable that looks like a setting of Berth and is none. */
 export function unknownSettings(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
-  const known = [...SETTINGS.map(({ name }) => name), ...SETTINGS_ELSEWHERE];
+  const known = [...SETTINGS.map(({ name }) => name), ...SETTINGS_ELSEWHERE, ...secretFileVariables().keys()];
   const unknown = Object.keys(environment).filter(
     (name) => /^BERTH_\w{1,60}$/i.test(name) && environment[name] !== "" && !known.includes(name),
   );

@@ -28,7 +28,8 @@ export async function restore(
       2,
     );
   }
-  if (isExternal && (process.env["DATABASE_URL"] ?? "") === "") {
+  const hasUrl = ["DATABASE_URL", "DATABASE_URL_FILE"].some((name) => (process.env[name] ?? "") !== "");
+  if (isExternal && !hasUrl) {
     throw new UserError("--external needs DATABASE_URL.", "Set it as the server has it.", 2);
   }
   const source = file === undefined ? ["--external"] : ["--file", path.resolve(file)];

@@ -48,7 +48,7 @@ async function findPackage(): Promise<Package> {
     }
   } catch (cause) {
     throw new EmbeddedPostgresError(
-      `The package ${name} is not installed; run \`npm ci\`, or set DATABASE_URL to a PostgreSQL of your own.`,
+      `The package ${name} is not installed; set DATABASE_URL to a PostgreSQL of your own, or install it.`,
       { cause },
     );
   }
