@@ -6,7 +6,9 @@ import { createLog } from "./base/log.ts";
 import { connect } from "./db/connect.ts";
 import { readSchemaState } from "./db/migrate.ts";
 import { MigrationError, schemaName } from "./db/migration-files.ts";
+import { ConfigError } from "./assembly/config-error.ts";
 import { bringUpToDate, MIGRATIONS, ownSchema } from "./assembly/schema.ts";
+import { readSecretFiles } from "./assembly/secret-files.ts";
 import { databaseTrouble } from "./assembly/start-trouble.ts";
 
 function say(line: string): void {
@@ -40,11 +42,14 @@ async function main(databaseUrl: string, isLook: boolean): Promise<number> {
 }
 
 const { values } = parseArgs({ options: { check: { type: "boolean" } } });
-const databaseUrl = process.env["DATABASE_URL"] ?? "";
+let databaseUrl = "";
 try {
+  await readSecretFiles(process.env);
+  databaseUrl = process.env["DATABASE_URL"] ?? "";
   process.exitCode = await main(databaseUrl, values.check === true);
 } catch (error) {
-  const trouble = error instanceof MigrationError ? error : databaseTrouble(error, databaseUrl);
+  const isPlain = error instanceof MigrationError || error instanceof ConfigError;
+  const trouble = isPlain ? error : databaseTrouble(error, databaseUrl);
   say(`berth could not migrate: ${trouble instanceof Error ? trouble.message : String(trouble)}`);
   process.exitCode = 1;
 }

@@ -7,7 +7,8 @@ export type MigrateOptions = { readonly check?: boolean };
 
 /** Becomes the program that brings an external database to the schema of this version. Does not return. */
 export async function migrate({ check: isLook = false }: MigrateOptions): Promise<void> {
-  if ((process.env["DATABASE_URL"] ?? "") === "") {
+  const hasUrl = ["DATABASE_URL", "DATABASE_URL_FILE"].some((name) => (process.env[name] ?? "") !== "");
+  if (!hasUrl) {
     throw new UserError(
       "`berth migrate` needs DATABASE_URL.",
       "Set it as the servers have it. An embedded database is migrated by `berth up`.",
