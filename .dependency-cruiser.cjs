@@ -6,6 +6,7 @@
  */
 const DOMAINS = {
   live: [],
+  names: [],
   notifications: [],
   servers: [],
   unbuilt: [],

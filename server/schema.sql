@@ -760,6 +760,20 @@ create table account_views (
 CREATE INDEX account_views_open ON public.account_views USING btree (ends_at) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX account_views_session_id ON public.account_views USING btree (session_id) WHERE (left_at IS NULL);
 
+create table acme_accounts (
+  directory_url text not null,
+  encrypted_key text not null,
+  created_at timestamp with time zone not null,
+  constraint acme_accounts_pkey PRIMARY KEY (directory_url)
+);
+
+create table acme_challenges (
+  token text not null,
+  key_authorization text not null,
+  expires_at timestamp with time zone not null,
+  constraint acme_challenges_pkey PRIMARY KEY (token)
+);
+
 create table agent_credentials (
   id integer generated always as identity,
   user_id integer not null,
@@ -2837,6 +2851,24 @@ create table schema_migrations (
   applied_at timestamp with time zone not null,
   serves_from integer default 0 not null,
   constraint schema_migrations_pkey PRIMARY KEY (number)
+);
+
+create table served_certificates (
+  name text not null,
+  chain_pem text,
+  encrypted_key text,
+  issued_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  order_at timestamp with time zone not null,
+  failure_count integer default 0 not null,
+  problem text,
+  lease_token text,
+  lease_until_at timestamp with time zone,
+  constraint served_certificates_pkey PRIMARY KEY (name),
+  constraint served_certificates_check CHECK ((num_nulls(chain_pem, encrypted_key, issued_at, expires_at) = ANY (ARRAY[0, 4]))),
+  constraint served_certificates_check1 CHECK ((num_nulls(lease_token, lease_until_at) = ANY (ARRAY[0, 2]))),
+  constraint served_certificates_failure_count_check CHECK ((failure_count >= 0)),
+  constraint served_certificates_name_check CHECK (((name = lower(name)) AND (length(name) <= 253)))
 );
 
 create table servers (

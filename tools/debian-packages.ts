@@ -18,6 +18,7 @@ const REQUIREMENTS: readonly Requirement[] = [
   { packageName: "systemd", reason: "the reader of units", isPresent: () => hasProgram("systemd-analyze") },
   { packageName: "prometheus", reason: "the reader of metrics and alerts", isPresent: hasPrometheus },
   { packageName: "mmdebstrap", reason: "the files of Debian in images", isPresent: () => hasProgram("mmdebstrap") },
+  { packageName: "pebble", reason: "a certificate authority", isPresent: hasPebble },
   { packageName: "chromium", reason: "a browser", isPresent: () => hasProgram("chromium") },
 ];
 
@@ -76,6 +77,11 @@ function hasSftpServer(): boolean {
 /** The usual package is linked against the system's libraries, which an image made of one file does not have. */
 function hasStaticBusybox(): boolean {
   return isExecutable("/bin/busybox") && spawnSync("ldd", ["/bin/busybox"]).status !== 0;
+}
+
+/** The authority, and the name server that comes with it. */
+function hasPebble(): boolean {
+  return hasProgram("pebble") && hasProgram("pebble-challtestsrv");
 }
 
 /** The server, and the tool that comes with it. */

@@ -32,10 +32,11 @@ import {
   databaseTrouble,
   explainStart,
   isFirstStart,
-  requirePort,
+  requirePorts,
   requireRoom,
   StartTrouble,
 } from "./assembly/start-trouble.ts";
+import { NO_TLS, startTls } from "./assembly/start-tls.ts";
 import { unknownSettings } from "./assembly/unknown-settings.ts";
 import { Draining } from "./http/draining.ts";
 import type { ConsoleFiles } from "./http/console.ts";
@@ -116,7 +117,9 @@ async function openDatabase(config: Config, log: Log): Promise<{ database: Datab
 async function serve(config: Config, app: BerthApp): Promise<string> {
   app.gateway.attach(app.http.app.server);
   await app.http.app.listen({ host: config.host, port: config.port });
+  const tls = config.tls === undefined ? NO_TLS : await startTls(config.tls, app);
   stops.push(async () => {
+    tls.close();
     app.proxy.close();
     await app.gateway.close();
     await app.http.app.close();
@@ -135,9 +138,15 @@ function outerAddress(): string {
   return addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1";
 }
 
+/** The address that ports of instances listen at: with a name of its own the server serves more than this machine. */
+function bindAddress({ host, tls }: Config): string {
+  return tls === undefined ? host : (tls.host ?? "0.0.0.0");
+}
+
 /** The address under which renters reach what this machine serves. */
-function publicAddress({ host }: Config): string {
-  return isEveryAddress(host) ? outerAddress() : host;
+function publicAddress(config: Config): string {
+  const bound = bindAddress(config);
+  return isEveryAddress(bound) ? outerAddress() : bound;
 }
 
 /** The default URL at which other servers of the database reach this one. */
@@ -157,7 +166,7 @@ function startAgent(config: Config, url: string, token: string): AgentProcess | 
       serverUrl: `ws://${reachable.host}/agent`,
       token,
       publicIp: publicAddress(config),
-      bindAddress: config.host,
+      bindAddress: bindAddress(config),
       stateDir: path.join(config.dataDir, "agent"),
       simulatedHosts: config.simulatedHosts,
       declaredGpus: config.declaredGpus,
@@ -259,12 +268,12 @@ async function main(): Promise<void> {
     });
   }
   try {
-    await requirePort(config);
+    await requirePorts(config);
     const { database, connection } = await openDatabase(config, log);
     const started = await startServer(config, { database, clock, log });
     const { server, secret, token } = started;
     stops.push(() => server.stop());
-    const proxy = { bindHost: config.host, publicHost: config.proxyHost ?? publicAddress(config) };
+    const proxy = { bindHost: bindAddress(config), publicHost: config.proxyHost ?? publicAddress(config) };
     const app = buildApp({
       ...config,
       environment: process.env,

@@ -24,6 +24,7 @@ import { setMarketRules } from "../../server/src/domains/supply/market/for-assem
 import type { MarketRules } from "../../server/src/domains/supply/market/for-instances.ts";
 import { NO_PAYMENTS, type PaymentSettings } from "../../server/src/domains/money/payments/for-assembly.ts";
 import { admitStart, enterServer, SAY_ALIVE_LOOP, ThisServer } from "../../server/src/domains/servers/index.ts";
+import type { NameSettings } from "../../server/src/domains/names/index.ts";
 import type { BackupSettings } from "../../server/src/domains/rental/backups/index.ts";
 import type { SmsSender, SsoSettings } from "../../server/src/domains/people/sign-in/index.ts";
 import { FakeHost, type FakeHostOptions } from "./hosts/fake-host.ts";
@@ -98,6 +99,8 @@ export type TestAppOptions = {
   readonly isSignupOpen?: boolean;
   /** The folder of backups and their limits; none are made when absent. */
   readonly backups?: BackupSettings;
+  /** Names that are served with certificates; when absent there are none. */
+  readonly tls?: NameSettings;
   /** The build of the web console (console/built-console.ts); its pages say that there is none when absent. */
   readonly console?: ConsoleFiles;
   /** The name of its data directory: it enters itself among the servers of its database. */
@@ -151,6 +154,7 @@ export async function testApp(t: Pick<TestContext, "after">, options: TestAppOpt
     sso: options.sso,
     isSignupOpen: options.isSignupOpen ?? true,
     backups: options.backups,
+    tls: options.tls,
     console: options.console,
   };
   const app = buildApp(dependencies);

@@ -50,6 +50,7 @@ export function startAgentProcess(options: AgentOptions, clock: Clock): AgentPro
           // The agent runs renters' programs, so it gets no secret that moves money.
           BERTH_STRIPE_SECRET_KEY: undefined,
           BERTH_STRIPE_WEBHOOK_SECRET: undefined,
+          BERTH_ACME_EAB_KEY: undefined,
           BERTH_AGENT_TOKEN: options.token,
           BERTH_AGENT_ENDS_WITH_STDIN: "1",
           BERTH_LOG_LEVEL: options.logLevel,

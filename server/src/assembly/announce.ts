@@ -15,12 +15,13 @@ export type Standing = {
 
 /** The text printed when the service is ready: one line for programs, then the next steps for a person. */
 export function readyText(config: Config, standing: Standing): string {
-  const { url } = standing;
+  const url = config.tls?.url ?? standing.url;
   return [
-    `ready ${url}`,
+    `ready ${standing.url}`,
     "",
     `  ${marketLine(config, standing)}`,
-    ...signInLines(standing),
+    ...tlsLines(config),
+    ...signInLines({ ...standing, url }),
     ...keyLines(standing),
     "",
     `    ./berth search`,
@@ -29,6 +30,14 @@ export function readyText(config: Config, standing: Standing): string {
     `  The API is described at ${url}/docs. Ctrl-C stops the service; your data stays in ${config.dataDir}.`,
     "",
   ].join("\n");
+}
+
+function tlsLines({ tls }: Config): readonly string[] {
+  if (tls === undefined) return [];
+  return [
+    `  It is served at ${tls.url} as soon as the certificate is there; until then /readyz says what is missing.`,
+    "",
+  ];
 }
 
 function signInLines({ url, signInPath }: Standing): readonly string[] {

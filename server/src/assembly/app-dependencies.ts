@@ -6,6 +6,7 @@ import type { BrowserSettings, SmsSender, SsoSettings } from "../domains/people/
 import type { Seller } from "../domains/money/invoices/index.ts";
 import type { PaymentSettings } from "../domains/money/payments/for-assembly.ts";
 import type { BackupSettings } from "../domains/rental/backups/index.ts";
+import type { NameSettings } from "../domains/names/index.ts";
 import type { ThisServer } from "../domains/servers/index.ts";
 import type { NotificationSettings } from "./notification-parts.ts";
 import type { ConsoleFiles } from "../http/console.ts";
@@ -62,6 +63,8 @@ export type AppDependencies = {
   readonly console?: ConsoleFiles | undefined;
   /** The way in which people without an account get one; without it that of `isSignupOpen`. */
   readonly signUp?: BrowserSettings["signUp"];
+  /** Names that are served with certificates; without it no certificate is read or ordered. */
+  readonly tls?: NameSettings | undefined;
   /** This process among the servers of its database; absent where it is the only one, as in tests. */
   readonly server?: ThisServer;
 };

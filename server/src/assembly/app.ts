@@ -4,6 +4,7 @@ import type { ChannelHandler } from "../db/listener.ts";
 import { createIdentities, createIpHistory, listIdentitiesOfKeys } from "../domains/people/accounts/for-assembly.ts";
 import { JobRunner } from "../domains/people/schedules/index.ts";
 import { LiveHub } from "../domains/live/index.ts";
+import { nameLoops, ServedNames } from "../domains/names/index.ts";
 import { UNNAMED_SELLER } from "../domains/money/invoices/index.ts";
 import { LEASE_MS } from "../domains/supply/hosts/index.ts";
 import { AgentGateway, proofMaker, type AgentPorts } from "../domains/supply/hosts/for-assembly.ts";
@@ -39,6 +40,8 @@ export type BerthApp = {
   readonly offers: OfferTable;
   readonly space: SpaceTable;
   readonly proxy: PortProxy;
+  /** Certificates by name; undefined where this server serves no TLS. */
+  readonly names: ServedNames | undefined;
   readonly routers: Routers;
   readonly autoscaler: Autoscaler;
   readonly jobs: Pick<JobRunner, "idle">;
@@ -55,6 +58,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const offers = createOffers(dependencies);
   const space = new SpaceTable(database, { clock, log });
   const encryption = createEncryption(secret, random);
+  const names = createNames(dependencies, encryption);
   const desk = createDesk(dependencies, encryption, offers);
   const poster = createTransferPoster(database, clock);
   const leaseMs = dependencies.leaseMs ?? LEASE_MS;
@@ -83,15 +87,14 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   });
   const jobRunner = new JobRunner({ database, clock, log, encryption, sendAs: http.sendAs });
   const loops = createLoops(dependencies, {
-    ...{ jobRunner, routers, autoscaler, provider, encryption, ipHistory },
+    ...{ jobRunner, routers, autoscaler, provider, encryption, ipHistory, names },
     ...{ gateway, proxy, matcher, deliveryLoops, offers, measurements },
   });
   deliverer.whenFree(() => loops.wake(DELIVER_LOOP));
-  offers.follow((machineIds) => {
-    if (matcher.note(machineIds)) loops.wake(MATCH_LOOP);
-  });
+  offers.follow((machineIds) => void (matcher.note(machineIds) && loops.wake(MATCH_LOOP)));
 
-  const means = { identities, ipHistory, offers, space, encryption, desk, poster, gateway, loops, routers, reports };
+  const access = { names, identities, ipHistory, encryption };
+  const means = { ...access, offers, space, desk, poster, gateway, loops, routers, reports };
   const parts = { ...dependencies, ...means, hub, agreement, search, provider, notificationParts };
   void http.app.register(async () => registerRoutes(http, parts));
 
@@ -102,21 +105,25 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     offers,
     space,
     proxy,
+    names,
     routers,
     autoscaler,
     jobs: jobRunner,
     channels: createChannels({ identities, offers, space, gateway, loops, matcher, routers, agreement, autoscaler }),
     async drain() {
-      await jobRunner.stop();
+      await Promise.all([names?.stop(), jobRunner.stop()]);
       await autoscaler.stop();
-      await reports.idle();
-      await backupEnds.idle();
+      await Promise.all([reports.idle(), backupEnds.idle()]);
       await Promise.all([offers.stop(), space.stop()]);
       await Promise.all([desk.idle(), poster.idle(), recorder.idle(), agreement.idle(), deliverer.stop()]);
       await routers.stop();
       await Promise.all([ipHistory.flush(), measurements.flush()]);
     },
   };
+}
+
+function createNames({ tls, ...means }: AppDependencies, encryption: Encryption): ServedNames | undefined {
+  return tls && new ServedNames(tls, { ...means, encryption });
 }
 
 /** The hub of event streams, which hears of offers by itself. */
@@ -132,7 +139,7 @@ function createHub({ database, clock, log, random }: AppDependencies, offers: Of
 
 function createLoops(
   dependencies: AppDependencies,
-  means: Omit<Parameters<typeof listLoops>[1], "seller" | "connections">,
+  means: Omit<Parameters<typeof listLoops>[1], "seller" | "connections"> & { readonly names: ServedNames | undefined },
 ): LoopDriver {
   const { server, seller = UNNAMED_SELLER, leaseMs = LEASE_MS } = dependencies;
   const { gateway } = means;
@@ -140,7 +147,7 @@ function createLoops(
   const connections = () => ({ open: gateway.registrations(), serverId: server?.id, leaseMs });
   const serverLoops = dependencies.server?.loops(ports, (name) => driver.wake(name)) ?? [];
   const driver = new LoopDriver(
-    [...listLoops(dependencies, { ...means, seller, connections }), ...serverLoops],
+    [...listLoops(dependencies, { ...means, seller, connections }), ...nameLoops(means.names), ...serverLoops],
     dependencies,
   );
   return driver;

@@ -12,6 +12,7 @@ import {
 } from "../domains/supply/hosts/for-assembly.ts";
 import { DESIRED_CHANNEL, PROXY_PORTS_CHANNEL } from "../domains/rental/instances/for-assembly.ts";
 import type { OfferTable } from "../domains/supply/market/for-assembly.ts";
+import { CERTIFICATES_CHANNEL, CERTIFICATES_LOOP } from "../domains/names/index.ts";
 import { DELIVER_LOOP, NOTIFICATIONS_CHANNEL } from "../domains/notifications/index.ts";
 import {
   AGREEMENT_CHANNEL,
@@ -91,6 +92,11 @@ export function createChannels(listening: Listening): ReadonlyMap<string, Channe
     [ENDPOINTS_CHANNEL, both(routers.channel, autoscaler.channel)],
     [FINISHED_CHANNEL, routers.finishedChannel],
     [AGREEMENT_CHANNEL, agreement.channel],
+    // A server that keeps no certificates has no such loop.
+    [
+      CERTIFICATES_CHANNEL,
+      { onMessage: () => loops.wake(CERTIFICATES_LOOP), onGap: () => loops.wake(CERTIFICATES_LOOP) },
+    ],
     [PROXY_PORTS_CHANNEL, { onMessage: () => loops.wake(PROXY_LOOP), onGap: () => loops.wake(PROXY_LOOP) }],
   ]);
 }

@@ -248,3 +248,27 @@ test("addresses for agents are read as agents compare them, and what is none is 
     assert.throws(() => read(text), /BERTH_AGENT_URLS must be up to 4 addresses/, text);
   }
 });
+
+test("a name of the server's own sets its addresses, and its settings say what they lack", () => {
+  const { tls, payments, proxyHost } = readConfig({ BERTH_DOMAIN: "GPU.example.com", BERTH_HTTPS_PORT: "8443" });
+  assert.deepEqual(
+    [tls?.domain, tls?.url, payments.publicUrl, proxyHost],
+    ["gpu.example.com", "https://gpu.example.com:8443", "https://gpu.example.com:8443", "gpu.example.com"],
+  );
+  assert.deepEqual(tls?.wanted, [{ name: "gpu.example.com", challenge: "http-01" }]);
+  const domain = { BERTH_DOMAIN: "gpu.example.com" };
+  for (const [settings, refused] of [
+    [{ BERTH_DOMAIN: "192.0.2.7" }, /BERTH_DOMAIN must be a name/],
+    [{ BERTH_DOMAIN: "localhost" }, /BERTH_DOMAIN must be a name/],
+    [{ BERTH_ACME_EMAIL: "a@example.com" }, /BERTH_ACME_EMAIL needs BERTH_DOMAIN/],
+    [{ ...domain, BERTH_HTTP_PORT: "off" }, /need BERTH_ACME_DNS_HOOK/],
+    [{ ...domain, BERTH_ACME_URL: "off" }, /must name a certificate/],
+    [{ ...domain, BERTH_ACME_URL: "http://acme.example.com" }, /BERTH_ACME_URL must be the https address/],
+    [{ ...domain, BERTH_ACME_DNS_HOOK: "hook" }, /whole path/],
+    [{ ...domain, BERTH_TLS_CERT_FILE: "/nowhere.pem" }, /one key for each/],
+    [{ ...domain, BERTH_TLS_CERT_FILE: "/nowhere.pem", BERTH_TLS_KEY_FILE: "/nowhere.key" }, /no such file/],
+    [{ ...domain, BERTH_ACME_EAB_KID: "kid" }, /belong together/],
+  ] as const) {
+    assert.throws(() => readConfig(settings), refused);
+  }
+});

@@ -13,6 +13,7 @@ import { readSignUp } from "./sign-up-setting.ts";
 import { readBackupSettings } from "./backup-settings.ts";
 import { ConfigError } from "./config-error.ts";
 import { readLimits } from "./limit-settings.ts";
+import { readTlsSettings, type TlsSettings } from "./names-settings.ts";
 import { readSsoSettings } from "./sso-settings.ts";
 import type { BackupSettings } from "../domains/rental/backups/index.ts";
 import type { Limits } from "../http/rate-limit.ts";
@@ -85,6 +86,8 @@ export type Config = {
   readonly smsProvider: SmsSettings | undefined;
   /** The issuer of single sign-on; undefined for none. */
   readonly sso: SsoSettings | undefined;
+  /** The name of this server with its certificates; undefined serves no TLS. */
+  readonly tls: TlsSettings | undefined;
   /** The folder of backups and their limits; undefined makes none. */
   readonly backups: BackupSettings | undefined;
   readonly notifications: {
@@ -112,6 +115,7 @@ const [LEASE_SECONDS_MIN, LEASE_SECONDS_MAX] = [20, 86_400];
 /** Reads the settings of `berth up` from the environment; the command line sets the same variables. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const simulate = environment["BERTH_SIMULATE"];
+  const tls = readTlsSettings(environment);
   return {
     host: environment["BERTH_HOST"] || "127.0.0.1",
     port: readInteger("BERTH_PORT", environment["BERTH_PORT"] || "8080", 65_535),
@@ -130,9 +134,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     minSliceMs:
       readInteger("BERTH_MIN_SLICE_SECONDS", environment["BERTH_MIN_SLICE_SECONDS"] || "60", SLICE_SECONDS_MAX) * 1000,
     proxyPorts: readPorts("BERTH_PROXY_PORTS", environment["BERTH_PROXY_PORTS"] || "10000-19999"),
-    proxyHost: environment["BERTH_PROXY_HOST"] || undefined,
+    proxyHost: environment["BERTH_PROXY_HOST"] || tls?.domain,
     seller: readSeller(environment),
-    payments: readPayments(environment),
+    payments: readPayments(environment, tls?.url),
+    tls,
     internalUrl: readUrl("BERTH_INTERNAL_URL", environment["BERTH_INTERNAL_URL"])?.replace(/\/+$/, ""),
     agentAddresses: readAgentAddresses(environment["BERTH_AGENT_URLS"]),
     isSecretReplaced: environment["BERTH_REPLACE_SECRET"] === "1",
@@ -267,10 +272,13 @@ function readTaxRule(country: string, value: unknown): TaxRule {
 
 const STRIPE_API_URL = "https://api.stripe.com";
 
-function readPayments(environment: Readonly<Record<string, string | undefined>>): PaymentSettings {
+function readPayments(
+  environment: Readonly<Record<string, string | undefined>>,
+  ownUrl: string | undefined,
+): PaymentSettings {
   return {
     stripe: readStripe(environment),
-    publicUrl: readUrl("BERTH_PUBLIC_URL", environment["BERTH_PUBLIC_URL"]),
+    publicUrl: readUrl("BERTH_PUBLIC_URL", environment["BERTH_PUBLIC_URL"]) ?? ownUrl,
     feePpm: readPercent("BERTH_PLATFORM_FEE_PERCENT", environment["BERTH_PLATFORM_FEE_PERCENT"] || "0", FEE_PPM_MAX),
     grantedAfterDays: readGrantedRule(environment["BERTH_GRANTED_EARNINGS"] || "held"),
     cardHoldDays: readInteger(

@@ -25,6 +25,8 @@ export type HealthPorts = {
   readonly newestMigration?: number | undefined;
   /** The notice that this server is about to stop; absent where nothing gives one. */
   readonly draining?: Pick<Draining, "isDraining"> | undefined;
+  /** Sentences about what will be trouble unless somebody acts. */
+  readonly warnings?: () => readonly string[];
 };
 
 /** A database that has not answered by then answers no request in time either. */
@@ -41,7 +43,7 @@ const NAMES_MAX = 5;
  */
 export function registerHealth(
   { app, database, clock }: HttpScope,
-  { loops, freeBytes, newestMigration = 0, draining }: HealthPorts,
+  { loops, freeBytes, newestMigration = 0, draining, warnings: warningsOf = () => [] }: HealthPorts,
 ): void {
   const Answer = model("Health", { status: Type.String() });
   const Readiness = model("Readiness", { status: Type.String(), warnings: Type.Optional(Type.Array(Type.String())) });
@@ -64,7 +66,7 @@ export function registerHealth(
       const answer = await askDatabase();
       const leaving = draining?.isDraining === true ? ["this server is stopping: send requests to another one"] : [];
       const troubles = [...leaving, ...databaseTroubles(answer), ...(await diskTroubles()), ...loopTroubles(loops)];
-      const warnings = replicaWarnings(answer);
+      const warnings = [...replicaWarnings(answer), ...warningsOf()];
       const rest = warnings.length === 0 ? {} : { warnings: [...warnings] };
       if (troubles.length === 0) return { status: "ok", ...rest };
       return reply.code(503).send({ status: troubles.join("; "), ...rest });

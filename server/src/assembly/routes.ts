@@ -38,6 +38,7 @@ import {
 import { refreshOffers } from "../domains/supply/market/index.ts";
 import { accruedOf, lockSpendable, readBalance } from "../domains/money/charging/index.ts";
 import { depositAccrualOf, settleInstance } from "../domains/money/charging/for-assembly.ts";
+import type { ServedNames } from "../domains/names/index.ts";
 import { liveRoutes, type LiveHub } from "../domains/live/index.ts";
 import { notificationRoutes } from "../domains/notifications/index.ts";
 import { platformFeeOf, paymentRoutes, type PaymentProvider } from "../domains/money/payments/for-assembly.ts";
@@ -87,6 +88,7 @@ import type { AppDependencies } from "./app-dependencies.ts";
 
 /** The parts of a server that its routes use. */
 export type Parts = AppDependencies & {
+  readonly names: ServedNames | undefined;
   readonly identities: ReturnType<typeof createIdentities>;
   readonly ipHistory: IpHistory;
   readonly offers: OfferTable;
@@ -166,8 +168,10 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   cloudRoutes(http, { encryption });
   unbuiltRoutes(http);
   const freeBytes = parts.freeBytes ?? (async () => undefined);
-  registerHealth(http, { loops, freeBytes, newestMigration: parts.newestMigration, draining: parts.draining });
-  registerMetrics(http, { loops, gateway, offers, hub: parts.hub, routers: parts.routers, freeBytes, log });
+  const { names, newestMigration, draining } = parts;
+  const warnings = () => names?.warnings() ?? [];
+  registerHealth(http, { loops, freeBytes, newestMigration, draining, warnings });
+  registerMetrics(http, { loops, gateway, offers, hub: parts.hub, routers: parts.routers, freeBytes, log, names });
   registerDocs(http);
   registerConsole(http, parts.console);
 }

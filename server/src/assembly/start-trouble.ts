@@ -16,18 +16,39 @@ const MEGABYTE = 1_048_576;
 /** With less room than this left after a failure the full disk is its cause: PostgreSQL writes files of 16 MB. */
 const FULL_BYTES_MAX = 16 * MEGABYTE;
 
-/** Throws unless the port of the API can be had: setting up a database takes seconds, and is for nothing without it. */
-export async function requirePort({ host, port }: Pick<Config, "host" | "port">): Promise<void> {
-  const probe = createServer();
-  try {
-    await new Promise<void>((resolve, reject) => {
-      probe.once("error", reject);
-      probe.listen({ host, port }, resolve);
-    });
-  } catch (error) {
-    throw new StartTrouble(portTrouble(error, { host, port }) ?? String(error), { cause: error });
+/** Throws unless the ports can be had: setting up a database takes seconds, and is for nothing without them. */
+export async function requirePorts(config: Pick<Config, "host" | "port" | "tls">): Promise<void> {
+  for (const place of placesOf(config)) {
+    const probe = createServer();
+    try {
+      await new Promise<void>((resolve, reject) => {
+        probe.once("error", reject);
+        probe.listen({ port: place.port, ...(place.host === undefined ? {} : { host: place.host }) }, resolve);
+      });
+    } catch (error) {
+      throw new StartTrouble(portTrouble(error, place) ?? String(error), { cause: error });
+    }
+    await new Promise((resolve) => probe.close(resolve));
   }
-  await new Promise((resolve) => probe.close(resolve));
+}
+
+/** A port that the server listens on, with the settings that choose it. */
+type Place = {
+  readonly host: string | undefined;
+  readonly port: number;
+  readonly portSetting: string;
+  readonly hostSetting: string;
+};
+
+const API_PLACE = { portSetting: "--port (BERTH_PORT)", hostSetting: "--host (BERTH_HOST)" };
+
+function placesOf({ host, port, tls }: Pick<Config, "host" | "port" | "tls">): readonly Place[] {
+  const api = { host, port, ...API_PLACE };
+  if (tls === undefined) return [api];
+  const shared = { host: tls.host, hostSetting: "BERTH_TLS_HOST" };
+  const https = { ...shared, port: tls.httpsPort, portSetting: "BERTH_HTTPS_PORT" };
+  if (tls.httpPort === undefined) return [api, https];
+  return [api, https, { ...shared, port: tls.httpPort, portSetting: "BERTH_HTTP_PORT" }];
 }
 
 /** True before the embedded database of this data directory was made. */
@@ -48,7 +69,7 @@ export async function requireRoom({ dataDir }: Pick<Config, "dataDir">): Promise
 /** Why a start failed, in one sentence that names the setting or the thing to change. */
 export async function explainStart(error: unknown, config: Config): Promise<string> {
   if (error instanceof StartTrouble || error instanceof MigrationError) return error.message;
-  const sentence = portTrouble(error, config) ?? fileTrouble(error, config);
+  const sentence = portTrouble(error, { ...config, ...API_PLACE }) ?? fileTrouble(error, config);
   if (sentence !== undefined) return sentence;
   const left = await freeBytesOf(config.dataDir).catch(() => undefined);
   if (left !== undefined && left < FULL_BYTES_MAX) {
@@ -94,18 +115,20 @@ function placeOf(databaseUrl: string): string {
   return hostname === "" ? "" : ` at ${hostname}:${port === "" ? "5432" : port}`;
 }
 
-function portTrouble(error: unknown, { host, port }: Pick<Config, "host" | "port">): string | undefined {
+function portTrouble(error: unknown, { host, port, portSetting, hostSetting }: Place): string | undefined {
+  const of = host === undefined ? "" : ` of ${host}`;
   switch (errorCode(error)) {
     case "EADDRINUSE":
-      return `port ${port} of ${host} is taken: stop what listens there, or choose another --port (BERTH_PORT)`;
+      return `port ${port}${of} is taken: stop what listens there, or choose another ${portSetting}`;
     case "EADDRNOTAVAIL":
-      return `${host} is no address of this machine: choose another --host (BERTH_HOST)`;
+      return `${host} is no address of this machine: choose another ${hostSetting}`;
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return isListening(error) ? `${host} is no known address: choose another --host (BERTH_HOST)` : undefined;
+      return isListening(error) ? `${host} is no known address: choose another ${hostSetting}` : undefined;
     case "EACCES":
       return isListening(error)
-        ? `port ${port} needs more rights than this user has: choose a --port from 1024 on, or start as root`
+        ? `port ${port} needs more rights than this user has: choose one from 1024 on by ${portSetting}, start as root, or ` +
+            "give the service the capability CAP_NET_BIND_SERVICE"
         : undefined;
     default:
       return undefined;

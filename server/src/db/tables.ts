@@ -116,6 +116,18 @@ export type AccountViewsTable = {
   left_at: Date | null;
 };
 
+export type AcmeAccountsTable = {
+  directory_url: string;
+  encrypted_key: string;
+  created_at: Date;
+};
+
+export type AcmeChallengesTable = {
+  token: string;
+  key_authorization: string;
+  expires_at: Date;
+};
+
 export type AgentCredentialsTable = {
   id: GeneratedAlways<AgentCredentialId>;
   user_id: UserId;
@@ -1544,6 +1556,19 @@ export type SchemaMigrationsTable = {
   serves_from: Generated<number>;
 };
 
+export type ServedCertificatesTable = {
+  name: string;
+  chain_pem: string | null;
+  encrypted_key: string | null;
+  issued_at: Date | null;
+  expires_at: Date | null;
+  order_at: Date;
+  failure_count: Generated<number>;
+  problem: string | null;
+  lease_token: string | null;
+  lease_until_at: Date | null;
+};
+
 export type ServersTable = {
   id: GeneratedAlways<ServerId>;
   data_dir_key: string;
@@ -1924,6 +1949,8 @@ export type Tables = {
   account_rules: AccountRulesTable;
   account_secrets: AccountSecretsTable;
   account_views: AccountViewsTable;
+  acme_accounts: AcmeAccountsTable;
+  acme_challenges: AcmeChallengesTable;
   agent_credentials: AgentCredentialsTable;
   agent_tasks: AgentTasksTable;
   announcements: AnnouncementsTable;
@@ -2045,6 +2072,7 @@ export type Tables = {
   scheduled_jobs: ScheduledJobsTable;
   scheduled_runs: ScheduledRunsTable;
   schema_migrations: SchemaMigrationsTable;
+  served_certificates: ServedCertificatesTable;
   servers: ServersTable;
   session_cookies: SessionCookiesTable;
   session_uses: SessionUsesTable;

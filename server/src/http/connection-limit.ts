@@ -1,5 +1,4 @@
-import type { Server } from "node:http";
-import type { Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import { networkOf } from "../base/public-address.ts";
 
 /** Open connections per address: more than a browser, a busy client and a few hosts behind it have together. */

@@ -185,6 +185,8 @@ function shapeAnswers(app: App, log: Log, draining: HttpDependencies["draining"]
       void reply.header("content-type", "application/json");
     }
     void reply.header("x-request-id", request.id);
+    // A proxy that ends TLS for the server decides this itself.
+    if ("encrypted" in request.raw.socket) void reply.header("strict-transport-security", STRICT_TRANSPORT);
     protectAnswer(reply);
     return payload;
   });
@@ -193,6 +195,9 @@ function shapeAnswers(app: App, log: Log, draining: HttpDependencies["draining"]
   );
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
 }
+
+/** Browsers that came by TLS come by it for a year, also where a link says otherwise. Names below this one may differ. */
+const STRICT_TRANSPORT = "max-age=31536000";
 
 /** A page of ours without scripts: its own style, and nothing from elsewhere. */
 const PAGE_POLICY =

@@ -3,6 +3,7 @@ import manifest from "../../../../package.json" with { type: "json" };
 import type { Clock } from "../../base/clock.ts";
 import type { LoopDriver } from "../../base/loop-driver.ts";
 import type { Database } from "../../db/connect.ts";
+import type { NameState } from "../../domains/names/index.ts";
 import type { Routers } from "../../domains/serverless/index.ts";
 
 export type ProcessSources = {
@@ -13,11 +14,12 @@ export type ProcessSources = {
   readonly routers: Pick<Routers, "queues">;
   readonly clock: Pick<Clock, "now">;
   readonly freeBytes: () => Promise<number | undefined>;
+  readonly names: { readonly states: () => readonly NameState[] } | undefined;
 };
 
 /** Registers the figures of this process, which cost a look at its memory. */
 export function registerProcess(registry: Registry, { pool }: Pick<Database, "pool">, sources: ProcessSources): void {
-  const { loops, gateway, offers, hub, routers, clock, freeBytes } = sources;
+  const { loops, gateway, offers, hub, routers, clock, freeBytes, names } = sources;
   const registers = [registry];
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
@@ -68,7 +70,30 @@ export function registerProcess(registry: Registry, { pool }: Pick<Database, "po
       else this.set(free);
     },
   });
+  registerNames(registry, names);
   registerLoops(registry, loops);
+}
+
+function registerNames(registry: Registry, names: ProcessSources["names"]): void {
+  const registers = [registry];
+  new Gauge({
+    name: "berth_certificate_expiry_timestamp_seconds",
+    help: "When the certificate of a name ends, in seconds since 1970; 0 while there is none",
+    labelNames: ["name"],
+    registers,
+    collect() {
+      for (const { name, expiresAt } of names?.states() ?? []) this.set({ name }, (expiresAt?.getTime() ?? 0) / 1000);
+    },
+  });
+  new Gauge({
+    name: "berth_certificate_failures",
+    help: "Orders of a name's certificate that have failed since the last one that was issued",
+    labelNames: ["name"],
+    registers,
+    collect() {
+      for (const { name, failureCount } of names?.states() ?? []) this.set({ name }, failureCount);
+    },
+  });
 }
 
 function registerLoops(registry: Registry, loops: Pick<LoopDriver, "ages">): void {
