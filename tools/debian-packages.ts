@@ -16,6 +16,7 @@ const REQUIREMENTS: readonly Requirement[] = [
   { packageName: "rsync", reason: "the client and server of folder copies", isPresent: () => hasProgram("rsync") },
   { packageName: "rclone", reason: "copies to cloud storage", isPresent: () => hasProgram("rclone") },
   { packageName: "systemd", reason: "the reader of units", isPresent: () => hasProgram("systemd-analyze") },
+  { packageName: "haproxy", reason: "the proxy in front of servers", isPresent: () => hasProgram("haproxy") },
   { packageName: "prometheus", reason: "the reader of metrics and alerts", isPresent: hasPrometheus },
   { packageName: "mmdebstrap", reason: "the files of Debian in images", isPresent: () => hasProgram("mmdebstrap") },
   { packageName: "pebble", reason: "a certificate authority", isPresent: hasPebble },

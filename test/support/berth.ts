@@ -54,6 +54,8 @@ export type StartOptions = {
   readonly port?: number;
   /** A PostgreSQL that several servers share; one of its own when absent. */
   readonly databaseUrl?: string;
+  /** The `./berth` of another version; that of this checkout when absent. */
+  readonly program?: string;
   /** The administrator's key, where the data directory holds no key of its own. */
   readonly adminKey?: string;
 };
@@ -163,7 +165,7 @@ export async function startBerth(options: StartOptions = {}): Promise<Berth> {
   const args = ["up", "--port", String(options.port ?? 0), "--data-dir", dataDir, ...(options.args ?? [])];
   const shared = options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl };
   const env = cleanEnvironment({ ...shared, ...options.env });
-  const child = spawn(BERTH, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(options.program ?? BERTH, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
   const output = () => `${stdout()}${stderr()}`;
   const ended = endOf(child);
