@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { useId } from "react";
 import type { NavSection } from "./sections.ts";
 import classes from "./frame.module.css";
 
@@ -11,11 +12,13 @@ type Props = {
 
 /** Links to all areas, in sections. */
 export function Sidebar({ sections, counts, onChoose }: Props) {
+  const id = useId();
   return (
     <nav aria-label="Main" className={classes["nav"]}>
       {sections.map(({ name, entries }) => (
-        <section key={name} aria-labelledby={`nav-${name}`} className={classes["navSection"]}>
-          <h2 id={`nav-${name}`} className={classes["navTitle"]}>
+        // A section of its own would be a landmark, with the name of one in some pages.
+        <div key={name} role="group" aria-labelledby={`${id}${name}`} className={classes["navSection"]}>
+          <h2 id={`${id}${name}`} className={classes["navTitle"]}>
             {name}
           </h2>
           <ul>
@@ -33,7 +36,7 @@ export function Sidebar({ sections, counts, onChoose }: Props) {
               </li>
             ))}
           </ul>
-        </section>
+        </div>
       ))}
     </nav>
   );

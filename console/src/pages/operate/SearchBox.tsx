@@ -14,7 +14,7 @@ export function SearchBox({ q = "" }: { readonly q?: string | undefined }) {
     if (text !== "") void navigate({ to: "/operate/search", search: { q: text } });
   };
   return (
-    <search>
+    <search className={classes["search"]}>
       <form onSubmit={submit} className={classes["searchBox"]}>
         <TextInput
           size="xs"

@@ -1,5 +1,6 @@
 // Every page of the console, and states of some, as people of the seeded market open them.
 import type { Page } from "playwright-core";
+import { until } from "../../until.ts";
 import type { SeededMarket } from "./seed.ts";
 
 type Reader = "mira" | "host" | "operator" | "nobody";
@@ -127,6 +128,19 @@ function addressOf({ route, param, search }: ShownPage, market: SeededMarket): s
 /** Opens a page and waits until all that it asked for is there. */
 export async function open(page: Page, shown: ShownPage, market: SeededMarket): Promise<void> {
   await page.goto(addressOf(shown, market));
+  await atRest(page);
+  await shown.prepare?.(page);
+  await atRest(page);
+}
+
+/** Goes to a page as a link does: the code and the answers of the pages before stay in the browser. */
+export async function goTo(page: Page, shown: ShownPage, market: SeededMarket): Promise<void> {
+  const address = addressOf(shown, market);
+  await page.evaluate(`__TSR_ROUTER__.history.push(${JSON.stringify(address)})`);
+  await until(`the page ${address}`, () =>
+    page.evaluate<boolean>(`(({ status, location, resolvedLocation }) => status === "idle" && location === resolvedLocation &&
+      location.pathname === ${JSON.stringify(address.split("?")[0])})(__TSR_ROUTER__.state)`),
+  );
   await atRest(page);
   await shown.prepare?.(page);
   await atRest(page);
