@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
 import { becomeRoot, runSilently } from "./machine/become-root.ts";
 import { systemClock } from "./base/clock.ts";
 import { simulatedDisks } from "./disks/index.ts";
@@ -11,6 +12,7 @@ import { forgetfulNotes } from "./instances/notes.ts";
 import { parseOptions, USAGE } from "./options.ts";
 import { PROOF_PROBLEM, startReal, type SettledOptions } from "./real-host.ts";
 import { noRegistries } from "./images/registries.ts";
+import { trustServers } from "./link/server-trust.ts";
 import { startHost, type RunningHost } from "./run-host.ts";
 import { createSimulatedEngine } from "./simulated/engine.ts";
 import { inventMachine } from "./simulated/machine.ts";
@@ -83,6 +85,15 @@ async function main(): Promise<void> {
     return;
   }
   if (parsed.options.simulate === 0) await goOnAsRoot();
+  const { caFile } = parsed.options;
+  const distrust = trustServers(caFile, process.env);
+  if (distrust !== undefined) {
+    process.stderr.write(`${distrust}\n`);
+    process.exitCode = EXIT_USAGE;
+    return;
+  }
+  // The SSH process opens tunnels to servers itself, and reads the file from its environment.
+  if (caFile !== undefined) process.env["BERTH_AGENT_CA_FILE"] = resolve(caFile);
   const found = await findMembership({ options: parsed.options, clock: systemClock, tell });
   if (!found.ok) {
     process.stderr.write(`${found.problem}\n`);

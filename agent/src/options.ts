@@ -8,6 +8,8 @@ export type Options = {
   readonly urls: ServerUrls;
   /** Further addresses of the same installation. */
   readonly furtherUrls: readonly ServerUrls[];
+  /** A file with further roots that certificates of servers may come from. */
+  readonly caFile: string | undefined;
   /** True when the server was named, and not left to the default. */
   readonly hasServer: boolean;
   /** The token of an agent that a server starts itself; undefined for a machine that joins or has joined. */
@@ -64,6 +66,7 @@ const BOOT_ID = /^[A-Za-z0-9-]{1,64}$/;
 
 export const USAGE = `usage: berth agent [options]        (each option also as environment variable)
   --server URL[,URL…]   control plane, such as https://host       BERTH_AGENT_SERVER       http://127.0.0.1:8080
+  --ca-file PATH        roots in PEM that servers may have        BERTH_AGENT_CA_FILE      those of this system
   --token TOKEN         join token, for the first start           BERTH_AGENT_JOIN_TOKEN   none
   --join-only           join and end, without serving
   --host-key KEY        names this machine                        BERTH_AGENT_HOST_KEY     from machine and state folder
@@ -129,9 +132,7 @@ export function parseOptions(
   return {
     ok: true,
     options: {
-      urls,
-      furtherUrls,
-      hasServer: server !== "",
+      ...{ urls, furtherUrls, hasServer: server !== "", caFile: get("ca-file", "") || undefined },
       token,
       joinToken,
       isJoinOnly: read.isJoinOnly,
@@ -184,6 +185,7 @@ function parseList(text: string): readonly string[] {
 
 const FLAGS = [
   "server",
+  "ca-file",
   "token",
   "host-key",
   "simulate",

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ServerUrls } from "../../../protocol/index.ts";
 import type { Clock } from "../base/clock.ts";
+import { certificateProblem } from "./server-trust.ts";
 import { loadStartedJoin, saveCredential, saveStartedJoin, type StoredCredential } from "./credential.ts";
 
 export type JoinInput = {
@@ -100,6 +101,8 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
 /** Runtimes hide the reason ("connection refused") one level down. */
 function reasonOf(cause: unknown): string {
   const inner = cause instanceof Error ? (cause.cause ?? cause) : cause;
+  const certificate = certificateProblem(inner);
+  if (certificate !== undefined) return certificate;
   if (typeof inner === "object" && inner !== null && "code" in inner && typeof inner.code === "string") {
     return `it cannot be reached (${inner.code})`;
   }

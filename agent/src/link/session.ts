@@ -15,6 +15,7 @@ import {
   type Welcome,
 } from "../wire/messages.ts";
 import type { AddressDoor } from "./address-door.ts";
+import { certificateProblem } from "./server-trust.ts";
 import { backOffDelay, type BackOff } from "../base/back-off.ts";
 import type { Host } from "../instances/host.ts";
 import { firstLease, isLive, renew, type Lease } from "./lease.ts";
@@ -200,7 +201,10 @@ export class Session {
     });
     socket.on("message", (data, isBinary) => this.#onData(connection, data, isBinary));
     socket.on("error", (error) =>
-      this.#deps.log.warn({ problem: error.message }, "the connection to the server failed"),
+      this.#deps.log.warn(
+        { problem: certificateProblem(error) ?? error.message, address: socketUrl },
+        "the connection to the server failed",
+      ),
     );
     socket.on("close", (code, reason) => {
       addressDoor?.close();

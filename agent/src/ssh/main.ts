@@ -5,6 +5,7 @@ import type { Log } from "../base/log.ts";
 import { connectDockerExec } from "./docker-exec.ts";
 import { Door, type DoorsPlace } from "./door.ts";
 import type { AgentMessage, DoorOrder, SshMessage } from "./messages.ts";
+import { trustServers } from "../link/server-trust.ts";
 import { openTunnel } from "./tunnel.ts";
 
 /** Time to tell sessions and to hang up programs. */
@@ -22,6 +23,7 @@ const log: Log = {
 };
 const doors = new Map<number, Door>();
 let place: DoorsPlace | undefined;
+let isTrustSet = false;
 
 function setDoors(orders: readonly DoorOrder[]): void {
   if (place === undefined) return;
@@ -45,6 +47,8 @@ async function connectTunnel({ instanceId, url, token, sessionKey }: TunnelOrder
   if (!doors.has(instanceId))
     return log.warn({ instance_id: instanceId }, "a tunnel was asked for to an instance without an SSH door");
   try {
+    const distrust = trustOnce();
+    if (distrust !== undefined) throw new Error(distrust);
     const stream = await openTunnel(url, token);
     const door = doors.get(instanceId);
     if (door === undefined) stream.destroy();
@@ -52,6 +56,14 @@ async function connectTunnel({ instanceId, url, token, sessionKey }: TunnelOrder
   } catch (cause) {
     log.warn({ instance_id: instanceId, problem: String(cause) }, "a tunnel could not be opened");
   }
+}
+
+/** Reads the roots that servers may have. Most hosts are reached directly, so this waits for the first tunnel. */
+function trustOnce(): string | undefined {
+  if (isTrustSet) return undefined;
+  const problem = trustServers(process.env["BERTH_AGENT_CA_FILE"] || undefined, process.env);
+  isTrustSet = problem === undefined;
+  return problem;
 }
 
 function receive(message: AgentMessage): void {
