@@ -2888,6 +2888,21 @@ create table servers (
   constraint servers_data_dir_key_key UNIQUE (data_dir_key)
 );
 
+create table service_pauses (
+  id integer generated always as identity,
+  message text not null,
+  started_at timestamp with time zone not null,
+  started_by integer not null,
+  until_at timestamp with time zone not null,
+  announcement_id integer not null,
+  ended_at timestamp with time zone,
+  ended_by integer,
+  constraint service_pauses_pkey PRIMARY KEY (id),
+  constraint service_pauses_check CHECK ((until_at > started_at)),
+  constraint service_pauses_check1 CHECK (((ended_at IS NULL) = (ended_by IS NULL)))
+);
+CREATE UNIQUE INDEX service_pauses_not_ended ON public.service_pauses USING btree ((true)) WHERE (ended_at IS NULL);
+
 create table session_cookies (
   session_id integer not null,
   salt bytea,
@@ -3521,6 +3536,8 @@ alter table saved_searches add constraint saved_searches_user_id_fkey FOREIGN KE
 alter table scheduled_jobs add constraint scheduled_jobs_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id);
 alter table scheduled_jobs add constraint scheduled_jobs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table scheduled_runs add constraint scheduled_runs_job_id_fkey FOREIGN KEY (job_id) REFERENCES scheduled_jobs(id) ON DELETE CASCADE;
+alter table service_pauses add constraint service_pauses_ended_by_fkey FOREIGN KEY (ended_by) REFERENCES users(id);
+alter table service_pauses add constraint service_pauses_started_by_fkey FOREIGN KEY (started_by) REFERENCES users(id);
 alter table session_cookies add constraint session_cookies_session_id_fkey FOREIGN KEY (session_id) REFERENCES api_keys(id);
 alter table session_uses add constraint session_uses_session_id_fkey FOREIGN KEY (session_id) REFERENCES api_keys(id);
 alter table shipped_templates add constraint shipped_templates_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id);

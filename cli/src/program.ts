@@ -3,6 +3,7 @@ import manifest from "../package.json" with { type: "json" };
 import { declareAccessCommands } from "./declare/access.ts";
 import { declareAccountCommands } from "./declare/people/account.ts";
 import { declareAdminCommands } from "./declare/admin.ts";
+import { declareOperateCommands } from "./declare/operate.ts";
 import { declareAuditCommands } from "./declare/audit.ts";
 import { declareBookingCommands } from "./declare/money/bookings.ts";
 import { declareCapCommands } from "./declare/money/caps.ts";
@@ -56,6 +57,7 @@ const GROUPS: readonly (readonly [string, readonly ((program: Command) => void)[
       declareServerCommands,
       declareLoginCommands,
       declareAdminCommands,
+      declareOperateCommands,
       declareAuditCommands,
       declareCompletionCommands,
     ],

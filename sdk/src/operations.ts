@@ -373,6 +373,28 @@ export type AdminMachinesResponse = {
   readonly next_token: string | null;
 };
 
+export type AdminPauseBeginRequest = {
+  readonly message: string;
+  readonly from?: number;
+  readonly until: number;
+};
+
+export type AdminPauseBeginResponse = {
+  readonly success: true;
+  readonly id: number;
+};
+
+export type AdminPauseEndResponse = {
+  readonly success: true;
+  readonly id: number;
+};
+
+export type AdminPausesResponse = {
+  readonly success: true;
+  readonly is_paused: boolean;
+  readonly pauses: readonly ServicePause[];
+};
+
 export type AdminPayout = {
   readonly id: number;
   readonly state: "pending" | "sending" | "paid" | "failed";
@@ -4507,6 +4529,15 @@ export type SentCode = {
   readonly secret: string;
 };
 
+export type ServicePause = {
+  readonly id: number;
+  readonly message: string;
+  readonly from: number;
+  readonly until: number;
+  readonly ended_at: number | null;
+  readonly started_by: number;
+};
+
 export type Session = {
   readonly id: number;
   readonly key_type: "session";
@@ -6368,6 +6399,31 @@ export type AdminOverviewAnswer = Overview;
 /** Show the market at a glance: `GET /api/v0/admin/overview/` */
 export function adminOverview(client: Client, options?: CallOptions): Promise<AdminOverviewAnswer> {
   return client.request({ method: "GET", path: "/api/v0/admin/overview/" }, options);
+}
+
+export type AdminPausesAnswer = AdminPausesResponse;
+
+/** Show pauses of the service: `GET /api/v0/admin/pause/` */
+export function adminPauses(client: Client, options?: CallOptions): Promise<AdminPausesAnswer> {
+  return client.request({ method: "GET", path: "/api/v0/admin/pause/" }, options);
+}
+
+export type AdminPauseBeginInput = {
+  readonly body: AdminPauseBeginRequest;
+};
+
+export type AdminPauseBeginAnswer = AdminPauseBeginResponse;
+
+/** Pause the service: nothing is rented or changed, what runs goes on: `PUT /api/v0/admin/pause/` */
+export function adminPauseBegin(client: Client, input: AdminPauseBeginInput, options?: CallOptions): Promise<AdminPauseBeginAnswer> {
+  return client.request({ method: "PUT", path: "/api/v0/admin/pause/", body: input.body ?? {} }, options);
+}
+
+export type AdminPauseEndAnswer = AdminPauseEndResponse;
+
+/** End the pause of the service: `DELETE /api/v0/admin/pause/` */
+export function adminPauseEnd(client: Client, options?: CallOptions): Promise<AdminPauseEndAnswer> {
+  return client.request({ method: "DELETE", path: "/api/v0/admin/pause/" }, options);
 }
 
 export type AdminRefundPaymentInput = {

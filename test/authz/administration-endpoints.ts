@@ -4,6 +4,8 @@ import type { World } from "./world.ts";
 
 const announcement = { title: "Maintenance", message: "On Sunday." };
 
+const pauseLater = () => ({ message: "Later.", from: Date.now() / 1000 + 3_600, until: Date.now() / 1000 + 7_200 });
+
 async function anAnnouncement(world: World): Promise<string> {
   const { id } = await world.done("POST", at("/api/v0/admin/announcements/", announcement), world.admin);
   return `/api/v0/admin/announcements/${Number(id)}/`;
@@ -30,6 +32,19 @@ export const administrationEndpoints = {
   "DELETE /api/v0/admin/announcements/{id}/": {
     needs: "admin",
     call: async (world) => at(await anAnnouncement(world)),
+  },
+  "GET /api/v0/admin/pause/": plain("admin", "/api/v0/admin/pause/"),
+  // A pause for later, since only administrators act while one lasts.
+  "PUT /api/v0/admin/pause/": {
+    needs: "admin",
+    call: () => at("/api/v0/admin/pause/", pauseLater()),
+  },
+  "DELETE /api/v0/admin/pause/": {
+    needs: "admin",
+    call: async (world) => {
+      await world.done("PUT", at("/api/v0/admin/pause/", pauseLater()), world.admin);
+      return at("/api/v0/admin/pause/");
+    },
   },
   "GET /api/v0/admin/search/": plain("admin", "/api/v0/admin/search/?q=a"),
 } satisfies Readonly<Record<string, Row>>;

@@ -17,6 +17,8 @@ export const WITHOUT_INPUT: ReadonlySet<string> = new Set([
   "GET /api/v0/admin/loops/",
   "GET /api/v0/admin/announcements/",
   "GET /api/v0/admin/overview/",
+  "GET /api/v0/admin/pause/",
+  "DELETE /api/v0/admin/pause/",
   "GET /api/v0/admin/payout_holds/",
   "GET /api/v0/admin/reconciliation/",
   "GET /api/v0/admin/settings/",

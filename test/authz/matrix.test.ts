@@ -6,9 +6,11 @@ import {
   type PermissionCategory,
   type PermissionDocument,
 } from "../../server/src/base/identity.ts";
+import { isAct, isReading } from "../../server/src/base/acts.ts";
 import type { TestAnswer } from "../support/network/http.ts";
 import { until } from "../support/until.ts";
 import { endpoints, hiddenEndpoints } from "./endpoints.ts";
+import { UNRECORDED } from "./unrecorded.ts";
 import { FORBIDDEN_BY_CONTRACT } from "./forbidden.ts";
 import { missingMembers } from "./members/members.ts";
 import { callerOf, type Needs, type Row } from "./row.ts";
@@ -148,8 +150,17 @@ describe("who may call what", () => {
       test("with exactly what it needs: it works", async () => {
         const target = await targetOfRow();
         const secret = await sufficientKey(world, row);
+        const access = { operation: operationOf(world, method, path) };
+        const isChange = isAct(method, access);
+        const lastEntry = isChange ? await world.lastAuditEntry() : 0n;
+        const before = method !== "GET" && isReading(method, access) ? await world.contents() : undefined;
         const answer = await world.send(method, target, secret);
         assert.equal(answer.status, row.answers ?? 200, answer.text);
+        if (before !== undefined) assert.equal(await world.contents(), before, "what only reads changes nothing");
+        if (isChange && answer.status === 200) {
+          const isRecorded = (await world.lastAuditEntry()) > lastEntry;
+          assert.equal(isRecorded, UNRECORDED[name] === undefined, "each change is in the audit log");
+        }
         const missing = answer.status === 200 ? missingMembers(name, answer.body, described.get(name)) : [];
         assert.deepEqual(missing, [], `members that clients need: ${answer.text}`);
       });

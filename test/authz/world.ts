@@ -68,6 +68,8 @@ export type World = {
   keyOf(permissions: PermissionDocument | undefined, user?: TestCaller): Promise<string>;
   /** Deletes the keys of the owner that `keyOf` made: an account has room for so many only. */
   forgetKeys(): Promise<void>;
+  /** The newest entry of the audit log, with those that wait to be written. */
+  lastAuditEntry(): Promise<bigint>;
   /** A text that changes with each written row, except in tables that each authenticated request may touch. */
   contents(): Promise<string>;
 };
@@ -151,6 +153,11 @@ export async function makeWorld(scope: Scope): Promise<World> {
           (await aKey(tx, holderOf(user), { name: ROW_KEY, ...(permissions === undefined ? {} : { permissions }) }))
             .secret,
       ),
+    lastAuditEntry: async () => {
+      await world.done("GET", { path: "/api/v1/audit_logs/?limit=1" }, admin);
+      const { rows } = await database.pool.query<{ id: bigint }>("select coalesce(max(id), 0) as id from audit_events");
+      return rows[0]?.id ?? 0n;
+    },
     forgetKeys: () => inTransaction(database, (tx) => deleteApiKeysNamed(tx, owner.id, ROW_KEY)),
     contents,
   };

@@ -30,6 +30,7 @@ export async function accountsHttp(
       accountRoutes(scope, {
         identities,
         ipHistory,
+        actLog: { flush: async () => ({ written: 0 }) },
         random: randomBytes,
         queueMail,
         isSignupOpen,

@@ -1,8 +1,16 @@
 import type { InstanceId } from "../base/ids.ts";
 import { createEncryption, type Encryption } from "../base/encryption.ts";
 import type { ChannelHandler } from "../db/listener.ts";
-import { createIdentities, createIpHistory, listIdentitiesOfKeys } from "../domains/people/accounts/for-assembly.ts";
+import {
+  createActLog,
+  createIdentities,
+  createIpHistory,
+  listIdentitiesOfKeys,
+  type ActLog,
+  type IpHistory,
+} from "../domains/people/accounts/for-assembly.ts";
 import { JobRunner } from "../domains/people/schedules/index.ts";
+import { PauseWatch } from "../domains/administration/index.ts";
 import { LiveHub } from "../domains/live/index.ts";
 import { nameLoops, ServedNames } from "../domains/names/index.ts";
 import { UNNAMED_SELLER } from "../domains/money/invoices/index.ts";
@@ -28,7 +36,7 @@ import type { AppDependencies } from "./app-dependencies.ts";
 import { serverPorts } from "./server-ports.ts";
 import { createNotificationParts } from "./notification-parts.ts";
 import { PortProxy } from "../proxy/port-proxy.ts";
-import { createHttp, type HttpScope } from "../http/server.ts";
+import { createHttp, type HttpDependencies, type HttpScope } from "../http/server.ts";
 import { clientAddressBehind } from "../http/trusted-proxies.ts";
 import { LoopDriver } from "../base/loop-driver.ts";
 import { listLoops } from "./loops/list.ts";
@@ -55,6 +63,9 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const { database, clock, log, random, secret } = dependencies;
   const identities = createIdentities({ database, clock, random });
   const ipHistory = createIpHistory({ database, clock, log });
+  const actLog = createActLog({ database, clock, log });
+  const pauses = new PauseWatch(database, clock);
+  const people = { identities, ipHistory, actLog, pauses };
   const offers = createOffers(dependencies);
   const space = new SpaceTable(database, { clock, log });
   const encryption = createEncryption(secret, random);
@@ -65,12 +76,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const backupEnds = new BackupEnds({ database, clock, log, settings: dependencies.backups });
   const measurements = new MeasurementIntake(database, clock);
   const { gateway, recorder } = createGateway({ ...dependencies, encryption, leaseMs, backupEnds, measurements });
-  const http = createHttp({
-    ...dependencies,
-    authenticate: (presented, pause) => identities.authenticate(presented, pause),
-    authenticateCookie: (value, asked) => identities.authenticateCookie(value, asked),
-    onAuthenticated: (identity, { ipAddress, userAgent }) => ipHistory.record(identity, ipAddress, userAgent),
-  });
+  const http = createHttp({ ...dependencies, ...callersOf(people) });
   const hub = createHub(dependencies, offers);
   const proxy = createProxy(dependencies, gateway);
   const search = (query: Readonly<Record<string, unknown>>) =>
@@ -87,13 +93,13 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   });
   const jobRunner = new JobRunner({ database, clock, log, encryption, sendAs: http.sendAs });
   const loops = createLoops(dependencies, {
-    ...{ jobRunner, routers, autoscaler, provider, encryption, ipHistory, names },
+    ...{ jobRunner, routers, autoscaler, provider, encryption, people, names },
     ...{ gateway, proxy, matcher, deliveryLoops, offers, measurements },
   });
   deliverer.whenFree(() => loops.wake(DELIVER_LOOP));
   offers.follow((machineIds) => void (matcher.note(machineIds) && loops.wake(MATCH_LOOP)));
 
-  const access = { names, identities, ipHistory, encryption };
+  const access = { ...people, names, encryption };
   const means = { ...access, offers, space, desk, poster, gateway, loops, routers, reports };
   const parts = { ...dependencies, ...means, hub, agreement, search, provider, notificationParts };
   void http.app.register(async () => registerRoutes(http, parts));
@@ -109,7 +115,9 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     routers,
     autoscaler,
     jobs: jobRunner,
-    channels: createChannels({ identities, offers, space, gateway, loops, matcher, routers, agreement, autoscaler }),
+    channels: createChannels({
+      ...{ identities, offers, space, gateway, loops, matcher, routers, agreement, autoscaler, pauses },
+    }),
     async drain() {
       await Promise.all([names?.stop(), jobRunner.stop()]);
       await autoscaler.stop();
@@ -117,13 +125,31 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
       await Promise.all([offers.stop(), space.stop()]);
       await Promise.all([desk.idle(), poster.idle(), recorder.idle(), agreement.idle(), deliverer.stop()]);
       await routers.stop();
-      await Promise.all([ipHistory.flush(), measurements.flush()]);
+      await Promise.all([ipHistory.flush(), actLog.flush(), measurements.flush()]);
     },
   };
 }
 
 function createNames({ tls, ...means }: AppDependencies, encryption: Encryption): ServedNames | undefined {
   return tls && new ServedNames(tls, { ...means, encryption });
+}
+
+type Callers = {
+  readonly identities: ReturnType<typeof createIdentities>;
+  readonly ipHistory: IpHistory;
+  readonly actLog: ActLog;
+  readonly pauses: PauseWatch;
+};
+
+/** The means by which requests find their callers, and what is kept of these. */
+function callersOf({ identities, ipHistory, actLog, pauses }: Callers) {
+  return {
+    authenticate: identities.authenticate.bind(identities),
+    authenticateCookie: identities.authenticateCookie.bind(identities),
+    onAuthenticated: (identity, { ipAddress, userAgent }) => ipHistory.record(identity, ipAddress, userAgent),
+    currentPause: () => pauses.current(),
+    onAct: (identity, act) => actLog.note({ actor: identity, ...act }),
+  } satisfies Partial<HttpDependencies>;
 }
 
 /** The hub of event streams, which hears of offers by itself. */

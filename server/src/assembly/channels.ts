@@ -26,6 +26,7 @@ import { TASKS_CHANNEL } from "../domains/rental/tasks/index.ts";
 import { VOLUMES_CHANNEL, type SpaceTable } from "../domains/supply/volumes/for-assembly.ts";
 import { MATCH_LOOP, STANDING_REQUESTS_CHANNEL, type Matcher } from "../domains/rental/queue/index.ts";
 import type { LoopDriver } from "../base/loop-driver.ts";
+import { PAUSES_CHANNEL, type PauseWatch } from "../domains/administration/index.ts";
 import { PROXY_LOOP } from "./loops/proxy.ts";
 
 type Listening = {
@@ -38,11 +39,12 @@ type Listening = {
   readonly routers: Pick<Routers, "channel" | "finishedChannel">;
   readonly agreement: Pick<Agreement, "channel">;
   readonly autoscaler: Autoscaler;
+  readonly pauses: PauseWatch;
 };
 
 /** The handler of each notification channel of the database. */
 export function createChannels(listening: Listening): ReadonlyMap<string, ChannelHandler> {
-  const { identities, offers, space, gateway, loops, matcher, routers, agreement, autoscaler } = listening;
+  const { identities, offers, space, gateway, loops, matcher, routers, agreement, autoscaler, pauses } = listening;
   const pushes: ChannelHandler = {
     onMessage: (payload) => gateway.push(payload.split(",").map((id) => asId<MachineId>(Number(id)))),
     onGap: () => gateway.pushAll(),
@@ -58,6 +60,7 @@ export function createChannels(listening: Listening): ReadonlyMap<string, Channe
         onGap: () => {},
       }),
     ],
+    [PAUSES_CHANNEL, pauses.channel],
     [VOLUMES_CHANNEL, pushes],
     [
       REVOKED_CHANNEL,

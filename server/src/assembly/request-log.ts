@@ -1,4 +1,5 @@
 import type { Log } from "../base/log.ts";
+import { instanceIdOf } from "../http/request-contexts.ts";
 import type { HttpScope } from "../http/server.ts";
 
 /**
@@ -10,7 +11,6 @@ export function registerRequestLog({ app }: Pick<HttpScope, "app">, log: Log): v
   app.addHook("onResponse", async (request, reply) => {
     const { config, url } = request.routeOptions;
     const operation = config.access?.operation ?? "none";
-    const id: unknown = operation.startsWith("api.instance.") ? Reflect.get(Object(request.params), "id") : undefined;
     const fields = {
       request_id: request.id,
       operation,
@@ -19,7 +19,7 @@ export function registerRequestLog({ app }: Pick<HttpScope, "app">, log: Log): v
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
       user_id: request.identity?.userId,
-      instance_id: /^\d{1,10}$/.test(String(id)) ? Number(id) : request.identity?.instanceId,
+      instance_id: instanceIdOf(request),
     };
     lines.info(fields, "request");
   });

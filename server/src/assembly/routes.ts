@@ -4,7 +4,12 @@ import type { EndpointGroupId, InstanceId, UserId } from "../base/ids.ts";
 import { nanos } from "../base/money.ts";
 import type { Encryption } from "../base/encryption.ts";
 import { inSnapshot, type Tx } from "../db/transaction.ts";
-import { accountRoutes, type createIdentities, type IpHistory } from "../domains/people/accounts/for-assembly.ts";
+import {
+  accountRoutes,
+  type ActLog,
+  type createIdentities,
+  type IpHistory,
+} from "../domains/people/accounts/for-assembly.ts";
 import { cloudRoutes } from "../domains/people/clouds/index.ts";
 import { scheduleRoutes } from "../domains/people/schedules/index.ts";
 import { codeKey, signInRoutes } from "../domains/people/sign-in/index.ts";
@@ -42,7 +47,7 @@ import type { ServedNames } from "../domains/names/index.ts";
 import { liveRoutes, type LiveHub } from "../domains/live/index.ts";
 import { notificationRoutes } from "../domains/notifications/index.ts";
 import { platformFeeOf, paymentRoutes, type PaymentProvider } from "../domains/money/payments/for-assembly.ts";
-import { administrationRoutes } from "../domains/administration/index.ts";
+import { administrationRoutes, type PauseWatch } from "../domains/administration/index.ts";
 import { auditRoutes } from "../domains/money/audit/index.ts";
 import {
   autoscalerRoutes,
@@ -91,6 +96,8 @@ export type Parts = AppDependencies & {
   readonly names: ServedNames | undefined;
   readonly identities: ReturnType<typeof createIdentities>;
   readonly ipHistory: IpHistory;
+  readonly actLog: ActLog;
+  readonly pauses: PauseWatch;
   readonly offers: OfferTable;
   readonly space: SpaceTable;
   readonly encryption: Encryption;
@@ -163,7 +170,8 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   notificationRoutes(http, parts.notificationParts.ports);
   liveRoutes(http, { hub: parts.hub });
   auditRoutes(http, { log });
-  administrationRoutes(http, { loops, gateway, listSettings: () => settingsInForce(parts.environment ?? {}) });
+  const listSettings = () => settingsInForce(parts.environment ?? {});
+  administrationRoutes(http, { loops, gateway, pauses: parts.pauses, listSettings });
   scheduleRoutes(http, { encryption });
   cloudRoutes(http, { encryption });
   unbuiltRoutes(http);
@@ -178,12 +186,12 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
 
 /** Registers the routes of accounts, of signing in, and of teams. */
 function peopleRoutes(http: HttpScope, parts: Parts): void {
-  const { database, clock, secret, random, encryption, loops, identities, ipHistory } = parts;
+  const { database, clock, secret, random, encryption, loops, identities, ipHistory, actLog } = parts;
   const { queueMail } = parts.notificationParts;
   const factsOf = userFactsReader(clock);
   const balanceNow = (userId: UserId) => inSnapshot(database, (db) => readBalance(db, clock.now(), userId));
   accountRoutes(http, {
-    ...{ identities, ipHistory, random, encryption, queueMail },
+    ...{ identities, ipHistory, actLog, random, encryption, queueMail },
     isSignupOpen: parts.isSignupOpen ?? true,
     ...{ factsOf, refuseNewKeys },
     grantCredit: (tx, { userId, amount, actor }) =>

@@ -30,6 +30,8 @@ export type ErrorDetails = {
   readonly cause?: unknown;
   /** True when the rest of the request is not wanted: its connection ends with the answer. */
   readonly closesConnection?: boolean;
+  /** Seconds after which the same request may work, where the server knows better than its usual guess. */
+  readonly retryAfterSeconds?: number;
 };
 
 /** The one family of failures that a caller may see. `http/error-response.ts` alone maps it to HTTP. */
@@ -42,6 +44,7 @@ export class AppError extends Error {
   readonly extra: Readonly<Record<string, unknown>>;
   readonly internal: Readonly<Record<string, unknown>>;
   readonly closesConnection: boolean;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(kind: ErrorKind, code: string, publicMessage: string, details: ErrorDetails = {}) {
     super(publicMessage, { cause: details.cause });
@@ -51,6 +54,7 @@ export class AppError extends Error {
     this.extra = details.extra ?? {};
     this.internal = details.internal ?? {};
     this.closesConnection = details.closesConnection ?? false;
+    this.retryAfterSeconds = details.retryAfterSeconds;
   }
 }
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLog } from "./log.ts";
+import { MicroBatcher } from "./micro-batcher.ts";
+import { runFor } from "./request-context.ts";
 
 type Line = { readonly [key: string]: unknown };
 
@@ -45,4 +47,43 @@ test("errors that cause each other, or are very long, are logged in a short line
   first.cause = new Error("second", { cause: first });
   const [line] = linesOf((log) => log.error({ err: first }, "failed"));
   assert.ok(line !== undefined && line.text.length < 50_000);
+});
+
+test("a line names the request that the code works for, also after a wait, and a batch for several names none", async () => {
+  const identity = undefined;
+  const lines: string[] = [];
+  const log = createLog("info", { write: (line) => void lines.push(line) });
+  const batcher = new MicroBatcher<string, string>({
+    maxBatch: 2,
+    run: async (batch) => {
+      log.info("batch");
+      return batch;
+    },
+  });
+  const handle = async (requestId: string) => {
+    const context = { requestId, identity, instanceId: 77, isRecorded: false };
+    await runFor(context, async () => {
+      await new Promise(setImmediate);
+      log.info({ user_id: 8 }, requestId);
+      await batcher.submit(requestId);
+    });
+  };
+  await Promise.all([handle("a-1"), handle("a-2")]);
+  log.info("loop");
+  const shown = lines.map((line) => {
+    const { msg, request_id: id, user_id: user, instance_id: instance } = JSON.parse(line) as Line;
+    return [msg, id, user, instance];
+  });
+  for (const id of ["a-1", "a-2"])
+    assert.deepEqual(
+      shown.filter(([msg]) => msg === id),
+      [[id, id, 8, 77]],
+    );
+  assert.deepEqual(
+    shown
+      .filter(([msg]) => msg !== "a-1" && msg !== "a-2")
+      .flatMap((line) => line.slice(1))
+      .filter(Boolean),
+    [],
+  );
 });

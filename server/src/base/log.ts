@@ -1,5 +1,6 @@
 import { pino, type DestinationStream, type Logger } from "pino";
 import { withLoggedErrors } from "./log-error.ts";
+import { requestFields } from "./request-context.ts";
 
 export type Log = Logger;
 
@@ -25,6 +26,8 @@ export function createLog(level: string, destination?: DestinationStream): Log {
     level,
     base: null,
     redact: { paths, censor: "[redacted]" },
+    // A line that names the request, user or instance itself is the one that counts.
+    mixin: requestFields,
     formatters: { log: withLoggedErrors },
     // pino's own serializer would follow the formatter and add to its result.
     serializers: { err: (shown: unknown) => shown },

@@ -1,4 +1,5 @@
 import { invariant } from "./invariant.ts";
+import { runFor } from "./request-context.ts";
 
 export type MicroBatcherOptions<Request, Response> = {
   /**
@@ -36,7 +37,8 @@ export class MicroBatcher<Request, Response> {
   submit(request: Request): Promise<Response> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, resolve, reject });
-      this.#draining ??= this.#drain();
+      // A batch works for several requests, and for none of them alone.
+      this.#draining ??= runFor(undefined, () => this.#drain());
     });
   }
 

@@ -1584,6 +1584,17 @@ export type ServersTable = {
   version: Generated<string>;
 };
 
+export type ServicePausesTable = {
+  id: GeneratedAlways<number>;
+  message: string;
+  started_at: Date;
+  started_by: UserId;
+  until_at: Date;
+  announcement_id: AnnouncementId;
+  ended_at: Date | null;
+  ended_by: UserId | null;
+};
+
 export type SessionCookiesTable = {
   session_id: ApiKeyId;
   salt: Buffer | null;
@@ -2074,6 +2085,7 @@ export type Tables = {
   schema_migrations: SchemaMigrationsTable;
   served_certificates: ServedCertificatesTable;
   servers: ServersTable;
+  service_pauses: ServicePausesTable;
   session_cookies: SessionCookiesTable;
   session_uses: SessionUsesTable;
   shipped_templates: ShippedTemplatesTable;

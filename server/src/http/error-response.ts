@@ -134,14 +134,17 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   const failure =
     known ?? new AppError("internal", "internal_error", "Something went wrong on our side.", { cause: error });
   const status = statusOf(failure.kind);
-  // A refusal of what is not built is no fault of this server.
-  if (status >= 500 && failure.kind !== "not_built") {
+  // A refusal of what is not built, or of changes in a pause that somebody wanted, is no fault of this server.
+  const isOurFault = status >= 500 && failure.kind !== "not_built" && failure.code !== "service_paused";
+  if (isOurFault) {
     const { method, url, id, identity } = request;
     const path = url.split("?")[0];
     log.error({ err: error, method, path, request_id: id, user_id: identity?.userId, ...failure.internal }, "failed");
   }
   if (failure.closesConnection) void reply.header("connection", "close");
-  if (failure.kind === "unavailable") void reply.header("retry-after", RETRY_AFTER_SECONDS);
+  if (failure.kind === "unavailable") {
+    void reply.header("retry-after", failure.retryAfterSeconds ?? RETRY_AFTER_SECONDS);
+  }
   const { allowed } = failure.extra;
   if (failure.kind === "wrong_method" && Array.isArray(allowed)) void reply.header("allow", allowed.join(", "));
   if (failure.kind === "rate_limited") {

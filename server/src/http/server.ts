@@ -12,6 +12,7 @@ import type { Log } from "../base/log.ts";
 import { networkOf } from "../base/public-address.ts";
 import type { Database } from "../db/connect.ts";
 import { withTransaction, type Tx } from "../db/transaction.ts";
+import type { Pause } from "../base/pause.ts";
 import { withoutSecrets } from "../base/account-view.ts";
 import { asParameters, refuseParameters } from "../base/access.ts";
 import { AnswerWatch } from "./answer-watch.ts";
@@ -26,7 +27,9 @@ import { describeDocument } from "./description/document.ts";
 import { ErrorBody, RateLimitBody, sendError, unsupportedMediaType } from "./error-response.ts";
 import { once, type Repeatable } from "../db/idempotency.ts";
 import { repeatableOf } from "./idempotency.ts";
+import { pauseGate, type RefuseInPause } from "./pause-gate.ts";
 import { presentedSecret, mayHaveKeyInBody } from "./presented-secret.ts";
+import { keepContexts, passAsRecorded, type OnAct } from "./request-contexts.ts";
 import { refuseUnknownRoutes, type StrayAnswer } from "./known-paths.ts";
 import { OwnRequests, type OwnAnswer, type OwnRequest } from "./own-requests.ts";
 import { sanitize, sanitizeQuery } from "./sanitize.ts";
@@ -49,6 +52,10 @@ export type HttpDependencies = AuthenticatorDependencies & {
   readonly log: Log;
   readonly trustedProxies: TrustedProxies;
   readonly draining?: Pick<Draining, "isDraining"> | undefined;
+  /** Told of changes for the audit log; absent where none is kept. */
+  readonly onAct?: OnAct;
+  /** The pause of the service, if any; absent where it never pauses. */
+  readonly currentPause?: () => Promise<Pause | undefined>;
 };
 
 /** Means of a domain's routes. */
@@ -125,8 +132,10 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
     perAddress: CONNECTIONS_PER_ADDRESS,
     isProxy: (address) => isProxy(address, 0),
   });
+  keepContexts(app, dependencies.onAct);
   const ownRequests = new OwnRequests(app);
-  admitCallers(app, authenticator(dependencies, ownRequests), watchBodies(app, clock));
+  const gates = { authenticate: authenticator(dependencies, ownRequests), refuseInPause: pauseGate(dependencies) };
+  admitCallers(app, gates, watchBodies(app, clock));
   shapeAnswers(app, log, dependencies.draining);
   sendRenewedCookies(app, clock);
   const knownPaths = refuseUnknownRoutes(app, log);
@@ -144,12 +153,26 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
       knownPaths.stray = answer;
     },
     sendAs: (identity, request) => ownRequests.send(identity, request),
-    async mutate(request, work) {
-      // Some reads change something, too.
-      if (request.isByCookie) refuseCrossSite(request);
-      invariant(request.identity?.view === undefined, "an operation that a view shows changes nothing");
-      return withTransaction(database, clock, (tx) => once(tx, repeatable(request), () => work(tx)), originOf(request));
-    },
+    mutate: mutateBy(dependencies, repeatable),
+  };
+}
+
+/** Changes by requests, each in a transaction with its answer. */
+function mutateBy({ database, clock }: HttpDependencies, repeatable: HttpScope["repeatable"]): HttpScope["mutate"] {
+  return async (request, work) => {
+    // Some reads change something, too.
+    if (request.isByCookie) refuseCrossSite(request);
+    invariant(request.identity?.view === undefined, "an operation that a view shows changes nothing");
+    let isDone = false;
+    const doIt = (tx: Tx) => {
+      isDone = true;
+      return work(tx);
+    };
+    const transaction = (tx: Tx) => once(tx, repeatable(request), () => doIt(tx));
+    const answer = await withTransaction(database, clock, transaction, originOf(request));
+    // The act that this answer is of was recorded when it was done.
+    if (!isDone) passAsRecorded();
+    return answer;
   };
 }
 
@@ -251,7 +274,14 @@ function announcedBytes({ headers, routeOptions }: FastifyRequest): number {
 }
 
 /** Callers are identified before their body is read, and the parameters they may use are checked before the handler runs. */
-function admitCallers(app: App, authenticate: (request: FastifyRequest) => Promise<void>, bodies: BodyWatch): void {
+function admitCallers(
+  app: App,
+  {
+    authenticate,
+    refuseInPause,
+  }: { readonly authenticate: (request: FastifyRequest) => Promise<void>; readonly refuseInPause: RefuseInPause },
+  bodies: BodyWatch,
+): void {
   const beginBody = (request: FastifyRequest, bodyClass: BodyClass, caller: string) =>
     bodies.begin(request.raw, { bodyClass, caller, bytes: announcedBytes(request) });
   app.addHook("onRequest", async (request) => {
@@ -273,7 +303,9 @@ function admitCallers(app: App, authenticate: (request: FastifyRequest) => Promi
     const { identity, routeOptions } = request;
     const access = routeOptions.config.access;
     if (identity === undefined || access === undefined) return;
-    const refused = refuseParameters(identity, access, [request.params, request.query, request.body].map(asParameters));
+    const refused =
+      refuseParameters(identity, access, [request.params, request.query, request.body].map(asParameters)) ??
+      (await refuseInPause(request, identity, access));
     if (refused) throw refused;
   });
 }

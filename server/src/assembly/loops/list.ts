@@ -4,7 +4,12 @@ import type { MachineId, ServerId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Encryption } from "../../base/encryption.ts";
 import type { Database } from "../../db/connect.ts";
-import { IP_HISTORY_FLUSH_MS, type IpHistory } from "../../domains/people/accounts/for-assembly.ts";
+import {
+  ACTS_FLUSH_MS,
+  IP_HISTORY_FLUSH_MS,
+  type ActLog,
+  type IpHistory,
+} from "../../domains/people/accounts/for-assembly.ts";
 import { invoiceLoops, moveCredit, type Seller } from "../../domains/money/invoices/index.ts";
 import { arrearsLoops, capLoops } from "../../domains/money/limits/index.ts";
 import { depositLoops } from "../../domains/money/deposits/index.ts";
@@ -49,6 +54,7 @@ import { idempotencyLoop } from "./idempotency.ts";
 import { payoutDoubtLoop } from "./payout-doubt.ts";
 import { uplinkProbeLoop } from "./uplink-probe.ts";
 import { proxiedTrafficLoop } from "./proxied-traffic.ts";
+import type { PauseWatch } from "../../domains/administration/index.ts";
 import { proxyLoop } from "./proxy.ts";
 import { encryptionLoop } from "./encrypt-earlier.ts";
 import { sharedAddressLoop } from "./shared-address.ts";
@@ -70,7 +76,7 @@ type LoopBasis = {
 export function listLoops(
   { database, clock, log, random, backups, server }: LoopBasis,
   {
-    ipHistory,
+    people: { ipHistory, actLog, pauses },
     jobRunner,
     gateway,
     proxy,
@@ -85,7 +91,7 @@ export function listLoops(
     connections,
     measurements,
   }: {
-    readonly ipHistory: IpHistory;
+    readonly people: { readonly ipHistory: IpHistory; readonly actLog: ActLog; readonly pauses: PauseWatch };
     readonly jobRunner: JobRunner;
     readonly gateway: AgentGateway;
     readonly connections: () => OpenConnections;
@@ -102,7 +108,7 @@ export function listLoops(
   },
 ): readonly Loop[] {
   return [
-    ipHistoryLoop(ipHistory),
+    ...[ipHistoryLoop(ipHistory), actLogLoop(actLog), pauses.loop()],
     ...endpointLoops({ database, clock }, { routers, autoscaler }),
     ...hostLoops({ database, clock, refreshOffers, rentals }),
     ...instanceLoops({ database, clock }),
@@ -116,8 +122,7 @@ export function listLoops(
     ...depositLoops({ database, clock }),
     ...taskLoops({ database, clock }),
     ...backupLoops({ database, clock, means: { random, encryption }, settings: backups }),
-    ...teamLoops({ database, clock, moveCredit }),
-    ...viewLoops({ database, clock }),
+    ...[...teamLoops({ database, clock, moveCredit }), ...viewLoops({ database, clock })],
     ...volumeLoops({ database, clock }),
     idempotencyLoop({ database, clock }),
     encryptionLoop({ database, clock, encryption }),
@@ -129,7 +134,7 @@ export function listLoops(
     ...marketLoops({ database, clock, offers, intake: measurements }),
     runJobsLoop(jobRunner),
     ...scheduleLoops({ database, clock }),
-    ...[matchLoop(matcher), ...queueLoops({ database, clock })],
+    ...[pauses.pausing(matchLoop(matcher)), ...queueLoops({ database, clock })],
     ...deliveryLoops,
     ...liveLoops({ database, clock }),
     ...notificationLoops({ database, clock }),
@@ -165,6 +170,15 @@ function ipHistoryLoop(ipHistory: IpHistory): Loop {
     description: "Writes the addresses that requests came from.",
     everyMs: IP_HISTORY_FLUSH_MS,
     run: () => ipHistory.flush(),
+  };
+}
+
+function actLogLoop(actLog: ActLog): Loop {
+  return {
+    name: "write-acts",
+    description: "Writes what accounts did into the audit log.",
+    everyMs: ACTS_FLUSH_MS,
+    run: () => actLog.flush(),
   };
 }
 

@@ -6,9 +6,12 @@ import { userRoutes } from "./found/user-routes.ts";
 import { loopRoutes } from "./overview/loop-routes.ts";
 import { overviewRoutes } from "./overview/routes.ts";
 import type { OverviewPorts } from "./overview/service.ts";
+import type { PauseWatch } from "./pauses/pause-watch.ts";
+import { pauseRoutes } from "./pauses/routes.ts";
 import { settingRoutes, type SettingInForce } from "./settings/routes.ts";
 
 export type AdministrationPorts = Omit<OverviewPorts, "refusals"> & {
+  readonly pauses: Pick<PauseWatch, "look">;
   readonly listSettings: () => readonly SettingInForce[];
 };
 
@@ -20,5 +23,6 @@ export function administrationRoutes(scope: HttpScope, ports: AdministrationPort
   overviewRoutes(scope, ports);
   loopRoutes(scope, ports);
   announcementRoutes(scope);
+  pauseRoutes(scope, ports.pauses);
   settingRoutes(scope, ports.listSettings);
 }

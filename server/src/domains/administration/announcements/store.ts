@@ -73,6 +73,17 @@ export async function updateAnnouncement(tx: Tx, id: AnnouncementId, content: An
     .execute();
 }
 
+/** Ends an announcement now, if it is still there and lasts. */
+export async function setAnnouncementEnd(tx: Tx, id: AnnouncementId): Promise<void> {
+  await sql`
+    with begun as (
+      update announcements set until_at = ${tx.now}::timestamptz, updated_at = ${tx.now}::timestamptz
+      where id = ${id} and from_at < ${tx.now}::timestamptz and (until_at is null or until_at > ${tx.now}::timestamptz)
+    )
+    delete from announcements where id = ${id} and from_at >= ${tx.now}::timestamptz
+  `.execute(tx.db);
+}
+
 export async function deleteAnnouncement(tx: Tx, id: AnnouncementId): Promise<void> {
   await tx.db.deleteFrom("announcements").where("id", "=", id).execute();
 }

@@ -3,6 +3,7 @@ import type { Encryption } from "../../../base/encryption.ts";
 import type { Tx } from "../../../db/transaction.ts";
 import type { QueueMail } from "../../notifications/index.ts";
 import type { Identities } from "./keys/identities.ts";
+import type { ActLog } from "./audit-log/act-log.ts";
 import type { IpHistory } from "./ip-history/ip-history.ts";
 import type { RandomBytes } from "./keys/rules/keys.ts";
 import type { GrantCredit } from "./users/service.ts";
@@ -12,6 +13,7 @@ import type { ReadUserFacts } from "./views.ts";
 export type AccountPorts = {
   readonly identities: Identities;
   readonly ipHistory: IpHistory;
+  readonly actLog: Pick<ActLog, "flush">;
   readonly random: RandomBytes;
   readonly encryption: Encryption;
   /** Queues a mail; undefined where no mail server is set up. */

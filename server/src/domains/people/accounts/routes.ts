@@ -14,7 +14,7 @@ import { userRoutes } from "./users/routes.ts";
 export function accountRoutes(scope: HttpScope, ports: AccountPorts): void {
   userRoutes(scope, ports);
   subaccountRoutes(scope, ports);
-  auditLogRoutes(scope);
+  auditLogRoutes(scope, ports);
   emailRoutes(scope, ports);
   keyRoutes(scope, ports);
   sshKeyRoutes(scope);

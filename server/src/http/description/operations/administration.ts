@@ -28,6 +28,18 @@ export const ADMINISTRATION_OPERATIONS: OperationWords = {
     description:
       "Returns each setting of the server that answers with its value and where that comes from. Values of secrets are never shown.",
   },
+  "api.admin.pauses": {
+    description: "Returns pauses of the service, the newest first, and whether one lasts now.",
+  },
+  "api.admin.pause.begin": {
+    description:
+      "Pauses the service, at once or from a later time, for at most seven days: changes of accounts are refused with 503 `service_paused` and `Retry-After`. Reading, signing in, stopping and deleting go on, and so does what runs; administrators may do everything. Everybody sees an announcement. Another pause that lasts or is planned is replaced. 400 `invalid_args` for an end that is past or not later than the beginning.",
+    request: { message: "We move to a larger database.", until: 1_767_225_600 },
+  },
+  "api.admin.pause.end": {
+    description:
+      "Ends the pause of the service that lasts or is planned, and its announcement. 404 `no_such_pause` while there is none.",
+  },
   "api.announcement.list": {
     description:
       "Returns the operator's announcements whose time it is. With a key those for hosts or renters are shown as well, by what the account has. Title and message are plain text.",

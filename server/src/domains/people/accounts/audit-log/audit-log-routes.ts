@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { model } from "../../../../http/model.ts";
 import { identityOf, type HttpScope } from "../../../../http/server.ts";
-import { ACCOUNT_TAGS } from "../route-ports.ts";
+import { ACCOUNT_TAGS, type AccountPorts } from "../route-ports.ts";
 import { AUDIT_LOG_ENTRY } from "../schema.ts";
 import { viewAuditRecord } from "../views.ts";
 import { planAuditPage, writeAuditToken } from "./search-plan.ts";
@@ -67,7 +67,7 @@ const AuditFiltersResponse = model("AuditLogFilters", {
 });
 
 /** Routes for the audit log of the caller: its pages, and the values by which it can be filtered. */
-export function auditLogRoutes({ app, database }: HttpScope): void {
+export function auditLogRoutes({ app, database }: HttpScope, { actLog }: Pick<AccountPorts, "actLog">): void {
   app.get(
     "/api/v1/audit_logs/",
     {
@@ -80,6 +80,7 @@ export function auditLogRoutes({ app, database }: HttpScope): void {
       },
     },
     async (request) => {
+      await actLog.flush();
       const { columns, ...plan } = planAuditPage(request.query);
       const query = { ...plan, limit: plan.limit + 1 };
       const { events, total } = await searchAuditEvents(database.kysely, identityOf(request).userId, query);
@@ -105,6 +106,7 @@ export function auditLogRoutes({ app, database }: HttpScope): void {
       },
     },
     async (request) => {
+      await actLog.flush();
       const { actors, keys, actions, ipAddresses } = await listEventValues(database.kysely, identityOf(request).userId);
       const people = actors.map(({ id, email, name, keyIds }) => [id, { email, name, apikey_ids: [...keyIds] }]);
       return {

@@ -1,6 +1,8 @@
 import { canonical } from "../../../../base/facts.ts";
 import type { Identity } from "../../../../base/identity.ts";
 import type { ApiKeyId, UserId } from "../../../../base/ids.ts";
+import { invariant } from "../../../../base/invariant.ts";
+import { currentRequest } from "../../../../base/request-context.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
 /** The actor: the identity of the request, or the user alone where no key was used. */
@@ -33,24 +35,47 @@ export function auditEventText(event: AuditRecord & { readonly userId: UserId })
   ]);
 }
 
+/** An act with its actor and time. */
+export type Act = AuditEvent & { readonly actor: AuditActor; readonly createdAt: Date };
+
 /** Stores an act and its actor, in the transaction of the act. */
-export async function recordAudit(tx: Tx, actor: AuditActor, { ipAddress, action, args }: AuditEvent): Promise<void> {
-  const noted = actor.memberId === undefined ? args : { ...args, member_id: actor.memberId };
-  const row = await tx.db
+export async function recordAudit(tx: Tx, actor: AuditActor, event: AuditEvent): Promise<void> {
+  await recordAudits(tx, [{ ...event, actor, createdAt: tx.now }]);
+  const request = currentRequest();
+  if (request !== undefined) request.isRecorded = true;
+}
+
+/** Stores acts in their order, by one statement. */
+export async function recordAudits(tx: Tx, acts: readonly Act[]): Promise<void> {
+  if (acts.length === 0) return;
+  const noted = acts.map(({ args, ...act }) => ({
+    ...act,
+    args: act.actor.memberId === undefined ? args : { ...args, member_id: act.actor.memberId },
+  }));
+  const rows = await tx.db
     .insertInto("audit_events")
-    .values({
-      user_id: actor.userId,
-      api_key_id: actor.apiKeyId ?? null,
-      ip_address: ipAddress,
-      action,
-      arguments: JSON.stringify(noted),
-      created_at: tx.now,
-    })
+    .values(
+      noted.map(({ actor, ipAddress, action, args, createdAt }) => ({
+        user_id: actor.userId,
+        api_key_id: actor.apiKeyId ?? null,
+        ip_address: ipAddress,
+        action,
+        arguments: JSON.stringify(args),
+        created_at: createdAt,
+      })),
+    )
     .returning("id")
-    .executeTakeFirstOrThrow();
-  const event = { userId: actor.userId, apiKeyId: actor.apiKeyId, ipAddress, action, args: noted, createdAt: tx.now };
-  const content = { user: actor.userId, action, row: tx.digest(auditEventText(event)) };
-  tx.noteFact({ kind: "audit_event", subject: String(row.id), content });
+    .execute();
+  invariant(rows.length === noted.length, "each act has its row");
+  for (const [index, { actor, ...event }] of noted.entries()) {
+    const { userId, apiKeyId } = actor;
+    const content = {
+      user: userId,
+      action: event.action,
+      row: tx.digest(auditEventText({ ...event, userId, apiKeyId })),
+    };
+    tx.noteFact({ kind: "audit_event", subject: String(rows[index]?.id), content });
+  }
 }
 
 /** The newest `limit` events of the user, newest first. */

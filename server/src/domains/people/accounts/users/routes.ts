@@ -97,7 +97,7 @@ function ownUserRoutes({ app, database, mutate }: HttpScope, ports: AccountPorts
   );
 }
 
-function historyRoutes({ app, database }: HttpScope, { ipHistory }: AccountPorts): void {
+function historyRoutes({ app, database }: HttpScope, { ipHistory, actLog }: AccountPorts): void {
   app.get(
     "/api/v0/users/:user_id/settings/",
     {
@@ -146,6 +146,7 @@ function historyRoutes({ app, database }: HttpScope, { ipHistory }: AccountPorts
       },
     },
     async (request) => {
+      await actLog.flush();
       const records = await listAuditEvents(database.kysely, identityOf(request).userId, AUDIT_EVENTS_MAX);
       return records.map(viewAuditRecord);
     },
