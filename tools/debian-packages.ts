@@ -1,6 +1,6 @@
 // Debian packages that the end-to-end tests need beside Node: real containers, the real SSH client, a real browser.
 import { spawnSync } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import path from "node:path";
 
 type Requirement = { readonly packageName: string; readonly reason: string; isPresent(): boolean };
@@ -20,6 +20,11 @@ const REQUIREMENTS: readonly Requirement[] = [
   { packageName: "prometheus", reason: "the reader of metrics and alerts", isPresent: hasPrometheus },
   { packageName: "mmdebstrap", reason: "the files of Debian in images", isPresent: () => hasProgram("mmdebstrap") },
   { packageName: "pebble", reason: "a certificate authority", isPresent: hasPebble },
+  { packageName: "pgbouncer", reason: "a pooler of connections", isPresent: () => hasProgram("pgbouncer") },
+  { packageName: "patroni", reason: "a PostgreSQL that fails over", isPresent: () => hasProgram("patroni") },
+  { packageName: "python3-etcd", reason: "Patroni's client of etcd", isPresent: hasEtcdClient },
+  { packageName: "etcd-server", reason: "the store of Patroni", isPresent: () => hasProgram("etcd") },
+  { packageName: "postgresql-15", reason: "the PostgreSQL that Patroni keeps", isPresent: hasPostgres },
   { packageName: "chromium", reason: "a browser", isPresent: () => hasProgram("chromium") },
 ];
 
@@ -83,6 +88,15 @@ function hasStaticBusybox(): boolean {
 /** The authority, and the name server that comes with it. */
 function hasPebble(): boolean {
   return hasProgram("pebble") && hasProgram("pebble-challtestsrv");
+}
+
+function hasEtcdClient(): boolean {
+  return existsSync("/usr/lib/python3/dist-packages/etcd");
+}
+
+/** Debian's programs for a whole cluster, which the embedded PostgreSQL does not have. */
+function hasPostgres(): boolean {
+  return isExecutable("/usr/lib/postgresql/15/bin/pg_basebackup");
 }
 
 /** The server, and the tool that comes with it. */

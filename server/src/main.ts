@@ -81,9 +81,11 @@ async function stopEach(log: Log): Promise<void> {
   }
 }
 
-async function openDatabase(config: Config, log: Log): Promise<{ database: Database; connection: DatabaseConfig }> {
-  const { databaseUrl } = config;
-  let connection: DatabaseConfig = { connectionString: databaseUrl };
+/** The database by the connections of requests, and how to reach it for what needs a session of its own. */
+async function openDatabase(config: Config, log: Log): Promise<{ database: Database; direct: DatabaseConfig }> {
+  const { databaseUrl, databaseDirectUrl } = config;
+  const isPooled = databaseDirectUrl !== undefined;
+  let connection: DatabaseConfig = { connectionString: databaseUrl, isPooled };
   if (await isFirstStart(config)) {
     await requireRoom(config);
     say("Making a database (first start, some seconds)…");
@@ -104,15 +106,35 @@ async function openDatabase(config: Config, log: Log): Promise<{ database: Datab
   };
   const database = connect(connection, log, await openFactKeeper(config.dataDir));
   stops.push(() => database.close());
+  const direct = isPooled ? { connectionString: databaseDirectUrl } : connection;
   const { mayMigrate } = config;
-  const applied = await bringUpToDate(connection, { database, clock, mayMigrate, onPending }).catch(
-    (error: unknown) => {
-      throw databaseUrl === undefined ? error : databaseTrouble(error, databaseUrl);
-    },
-  );
+  const applied = await bringUpToDate(direct, { database, clock, mayMigrate, onPending }).catch((error: unknown) => {
+    if (databaseUrl === undefined) throw error;
+    throw isPooled
+      ? databaseTrouble(error, databaseDirectUrl, "BERTH_DATABASE_DIRECT_URL")
+      : databaseTrouble(error, databaseUrl);
+  });
   if (applied.length > 0) say(`Database prepared (${applied.length} migrations).`);
-  return { database, connection };
+  return { database, direct };
 }
+
+/** Follows the notifications of the database, and refuses a start to which none would come. */
+async function followDatabase(app: BerthApp, { database, direct, log }: FollowMeans): Promise<void> {
+  const listener = await listen(direct, app.channels, {
+    clock,
+    log,
+    notify: (channel, payload) => database.pool.query("select pg_notify($1, $2)", [channel, payload]),
+    pulseId: randomBytes(8).toString("hex"),
+  });
+  stops.push(() => listener.close());
+  if (await listener.hears()) return;
+  throw new StartTrouble(
+    "notifications of the database do not come: DATABASE_URL leads to a pooler, or to another database than " +
+      "BERTH_DATABASE_DIRECT_URL. Set BERTH_DATABASE_DIRECT_URL to PostgreSQL itself.",
+  );
+}
+
+type FollowMeans = { readonly database: Database; readonly direct: DatabaseConfig; readonly log: Log };
 
 async function serve(config: Config, app: BerthApp): Promise<string> {
   app.gateway.attach(app.http.app.server);
@@ -269,7 +291,7 @@ async function main(): Promise<void> {
   }
   try {
     await requirePorts(config);
-    const { database, connection } = await openDatabase(config, log);
+    const { database, direct } = await openDatabase(config, log);
     const started = await startServer(config, { database, clock, log });
     const { server, secret, token } = started;
     stops.push(() => server.stop());
@@ -292,8 +314,7 @@ async function main(): Promise<void> {
       draining,
     });
     await app.http.app.ready();
-    const listener = await listen(connection, app.channels, { clock, log });
-    stops.push(() => listener.close());
+    await followDatabase(app, { database, direct, log });
     await Promise.all([app.offers.load(), app.space.load()]);
     app.loops.start();
     app.loops.wake(PROXY_LOOP);

@@ -45,7 +45,7 @@ const { values } = parseArgs({ options: { check: { type: "boolean" } } });
 let databaseUrl = "";
 try {
   await readSecretFiles(process.env);
-  databaseUrl = process.env["DATABASE_URL"] ?? "";
+  databaseUrl = process.env["BERTH_DATABASE_DIRECT_URL"] || process.env["DATABASE_URL"] || "";
   process.exitCode = await main(databaseUrl, values.check === true);
 } catch (error) {
   const isPlain = error instanceof MigrationError || error instanceof ConfigError;

@@ -24,7 +24,7 @@ await finish(async () => {
   const means = { clock: systemClock, log: createLog(process.env["BERTH_LOG_LEVEL"] ?? "warn") };
   const secret = process.env["BERTH_SECRET"];
   if (isExternal) {
-    const connection = { connectionString: process.env["DATABASE_URL"] };
+    const connection = { connectionString: process.env["BERTH_DATABASE_DIRECT_URL"] || process.env["DATABASE_URL"] };
     const inspection = await acceptRestore({ connection, dataDir, secret }, means);
     const lines = [...describeInspection("the database of DATABASE_URL", inspection), HOSTS];
     return { isSound: inspection.audit.isSound, lines };

@@ -24,6 +24,8 @@ export type Config = {
   readonly dataDir: string;
   /** An external PostgreSQL; undefined runs the embedded one. */
   readonly databaseUrl: string | undefined;
+  /** The same PostgreSQL past a pooler: for notifications and migrations. Undefined where nothing is in between. */
+  readonly databaseDirectUrl: string | undefined;
   /** Simulated hosts in place of this machine; undefined offers this machine. */
   readonly simulatedHosts: number | undefined;
   readonly hasAgent: boolean;
@@ -120,7 +122,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     host: environment["BERTH_HOST"] || "127.0.0.1",
     port: readInteger("BERTH_PORT", environment["BERTH_PORT"] || "8080", 65_535),
     dataDir: path.resolve(environment["BERTH_DATA_DIR"] || ".berth"),
-    databaseUrl: readDatabaseUrl(environment["DATABASE_URL"]),
+    ...readDatabase(environment),
     simulatedHosts: simulate ? readInteger("BERTH_SIMULATE", simulate, SIMULATED_HOSTS_MAX) : undefined,
     hasAgent: environment["BERTH_NO_AGENT"] !== "1",
     declaredGpus: environment["BERTH_DECLARE_GPUS"] || undefined,
@@ -173,11 +175,22 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
 }
 
+function readDatabase(
+  environment: Readonly<Record<string, string | undefined>>,
+): Pick<Config, "databaseUrl" | "databaseDirectUrl"> {
+  const databaseUrl = readDatabaseUrl("DATABASE_URL", environment["DATABASE_URL"]);
+  const databaseDirectUrl = readDatabaseUrl("BERTH_DATABASE_DIRECT_URL", environment["BERTH_DATABASE_DIRECT_URL"]);
+  if (databaseDirectUrl !== undefined && databaseUrl === undefined) {
+    throw new ConfigError("BERTH_DATABASE_DIRECT_URL needs DATABASE_URL, which leads to the same database by a pooler");
+  }
+  return { databaseUrl, databaseDirectUrl };
+}
+
 /** No message repeats the URL: it may hold a password. */
-function readDatabaseUrl(text: string | undefined): string | undefined {
+function readDatabaseUrl(name: string, text: string | undefined): string | undefined {
   if (text === undefined || text === "") return undefined;
   if (/^postgres(ql)?:\/\/./.test(text)) return text;
-  throw new ConfigError("DATABASE_URL must be such as postgresql://user:password@host:5432/database");
+  throw new ConfigError(`${name} must be such as postgresql://user:password@host:5432/database`);
 }
 
 function readSwitch(name: string, text: string): boolean {

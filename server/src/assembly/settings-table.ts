@@ -36,6 +36,12 @@ export const SETTINGS: readonly Setting[] = [
     byDefault: "5",
     meaning: "Seconds for which a server that stops still answers while others take over",
   },
+  {
+    name: "BERTH_DATABASE_DIRECT_URL",
+    byDefault: "",
+    ...secret,
+    meaning: "The same PostgreSQL past a pooler such as PgBouncer, for notifications and migrations",
+  },
   { name: "BERTH_SIMULATE", byDefault: "", option: "--simulate", meaning: "Number of simulated hosts" },
   { name: "BERTH_NO_AGENT", byDefault: "", option: "--no-agent", meaning: "1: this machine is no host" },
   {

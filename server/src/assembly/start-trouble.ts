@@ -79,11 +79,11 @@ export async function explainStart(error: unknown, config: Config): Promise<stri
 }
 
 /** A failure of the external database, with the setting that names it. The URL itself may hold a password. */
-export function databaseTrouble(error: unknown, databaseUrl: string): unknown {
+export function databaseTrouble(error: unknown, databaseUrl: string, variable = "DATABASE_URL"): unknown {
   const code = errorCode(error);
   if (!(error instanceof Error) || (code === undefined && !isDatabaseTrouble(error))) return error;
   const place = placeOf(databaseUrl);
-  return new StartTrouble(`the database of DATABASE_URL${place}: ${databaseReason(error, code)}`, { cause: error });
+  return new StartTrouble(`the database of ${variable}${place}: ${databaseReason(error, code)}`, { cause: error });
 }
 
 function databaseReason(error: Error, code: string | undefined): string {

@@ -36,10 +36,13 @@ export type Database = {
 export type DatabaseConfig = Pick<
   pg.PoolConfig,
   "connectionString" | "host" | "port" | "user" | "password" | "database" | "max"
->;
+> & {
+  /** True where a pooler lends out connections for one transaction each: prepared statements would be lost. */
+  readonly isPooled?: boolean;
+};
 
 /** Opens a pool of a few connections: PostgreSQL on a small machine answers eight clients faster than eighty. */
-export function connect(config: DatabaseConfig, log: Log, facts: FactKeeper): Database {
+export function connect({ isPooled = false, ...config }: DatabaseConfig, log: Log, facts: FactKeeper): Database {
   const pool = new pg.Pool({ max: 8, ...config, types, application_name: "berth" });
   // Without listeners a connection that breaks would end the process: idle ones are the pool's, the others their own.
   let isClosing = false;
@@ -50,7 +53,7 @@ export function connect(config: DatabaseConfig, log: Log, facts: FactKeeper): Da
     // A server that stops right after us may cut connections that are on their way out.
     if (!isClosing) log.warn({ err: error }, "an idle database connection broke");
   });
-  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparingPool(pool) }) });
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparingPool(pool, { isPooled }) }) });
   return {
     pool,
     kysely,

@@ -1,6 +1,6 @@
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
-import { isStalePlan } from "./sql-state.ts";
+import { isReadOnlyState, isStalePlan } from "./sql-state.ts";
 
 /** A statement is prepared when it comes for the third time: most texts that come once never come again. */
 const SIGHTINGS = 3;
@@ -51,27 +51,40 @@ export class StatementNames {
  * server may give a table another column, which PostgreSQL refuses to a statement prepared before: outside of a
  * transaction it is sent again here, and a transaction runs again as a whole.
  */
-export function preparingPool(pool: pg.Pool): PostgresPool {
+export function preparingPool(pool: pg.Pool, { isPooled }: { readonly isPooled: boolean }): PostgresPool {
   const names = new StatementNames();
   const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   const wrap = (client: pg.PoolClient): PostgresPoolClient => {
     let isInTransaction = false;
+    let isAtStandby = false;
+    const send = async (text: string, values: readonly unknown[], name: string | undefined) => {
+      try {
+        return await client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) });
+      } catch (error) {
+        isAtStandby ||= isReadOnlyState(error);
+        throw error;
+      }
+    };
     // One of the two shapes that the builder calls is not served: cursors, for which it would need a package of its own.
     const query = async (text: string, values: readonly unknown[]) => {
       if (BEGINS.test(text)) isInTransaction = true;
       else if (ENDS.test(text)) isInTransaction = false;
-      const name = values.length === 0 ? undefined : names.nameOf(text);
-      if (name === undefined) return client.query({ text, values: [...values] });
+      const name = isPooled || values.length === 0 ? undefined : names.nameOf(text);
+      if (name === undefined) return send(text, values, undefined);
       try {
-        return await client.query({ text, values: [...values], name });
+        return await send(text, values, name);
       } catch (error) {
         if (!isStalePlan(error)) throw error;
         names.replace(name);
         if (isInTransaction) throw error;
-        return client.query({ text, values: [...values] });
+        return send(text, values, undefined);
       }
     };
-    return { query: query as unknown as PostgresPoolClient["query"], release: (destroy) => client.release(destroy) };
+    return {
+      query: query as unknown as PostgresPoolClient["query"],
+      // After a failover the next connection leads to the new primary, and this one never will.
+      release: (destroy) => client.release(isAtStandby || destroy),
+    };
   };
   return {
     options: pool.options,

@@ -7,6 +7,7 @@ const FEATURE_NOT_SUPPORTED = "0A000";
 const LOCK_NOT_AVAILABLE = "55P03";
 /** The function of PostgreSQL that refuses a prepared statement whose result has other columns now. */
 const PLAN_CHECK = "RevalidateCachedQuery";
+const READ_ONLY = "25006";
 
 /** True when the whole transaction may simply be run again. */
 export function isRetryableState(error: unknown): boolean {
@@ -31,12 +32,17 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === constraint;
 }
 
+/** True when a statement that writes came to a standby. */
+export function isReadOnlyState(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === READ_ONLY;
+}
+
 /** SQLSTATE classes of a server that is away, restarting, full or out of something; the statement was not carried out. */
 const TROUBLE_CLASSES = ["08", "53", "58"];
 /**
  * States of a server that was shut down by an operator, lost a process, has not started yet, or is a read-only standby.
  */
-const TROUBLE_STATES = ["57P01", "57P02", "57P03", "25006"];
+const TROUBLE_STATES = ["57P01", "57P02", "57P03", READ_ONLY];
 /** The operating system's error codes for a socket to a server that is away. */
 const SOCKET_CODES = [
   "ECONNREFUSED",
