@@ -28,6 +28,7 @@ export type Ran = Ended & { readonly stdout: string; readonly stderr: string };
 export type Answer = {
   readonly status: number;
   readonly contentType: string;
+  readonly retryAfter: string | undefined;
   readonly text: string;
   // Tests assert the form of the body themselves; it is undefined when the answer is no JSON.
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -256,7 +257,8 @@ async function send(url: string, method: string, { key, body, headers = {} }: Ca
   const text = await response.text();
   const contentType = response.headers.get("content-type") ?? "";
   const isJson = contentType === "application/json";
-  return { status: response.status, contentType, text, body: isJson ? JSON.parse(text) : undefined };
+  const retryAfter = response.headers.get("retry-after") ?? undefined;
+  return { status: response.status, contentType, retryAfter, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
 async function embeddedOf(dataDir: string): Promise<pg.ClientConfig> {

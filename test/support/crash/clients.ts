@@ -48,12 +48,16 @@ type Request = {
 export class CrashClients {
   readonly asked: Asked[] = [];
   readonly users: readonly Account[];
+  /** Answers that no client should get while a part of the service is away: anything but 503 with a time to come back. */
+  readonly wrongAnswers: string[] = [];
   readonly #world: CrashWorld;
   readonly #random: () => number;
   #count = 0;
   #isStopped = false;
   #isAbandoned = false;
   #loops: readonly Promise<void>[] = [];
+  #written = Promise.withResolvers<number>();
+  #writtenSinceMs = Infinity;
 
   private constructor(world: CrashWorld, random: () => number, users: readonly Account[]) {
     this.#world = world;
@@ -90,6 +94,13 @@ export class CrashClients {
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all(this.#loops);
+  }
+
+  /** The moment (monotonic) at which the next request that is sent from now on is done. */
+  nextWritten(): Promise<number> {
+    this.#written = Promise.withResolvers<number>();
+    this.#writtenSinceMs = systemClock.now().getTime();
+    return this.#written.promise;
   }
 
   acknowledged(): number {
@@ -212,6 +223,7 @@ export class CrashClients {
       .any(this.#random)
       .call("POST", path, { key: user.key, body })
       .catch(() => undefined);
+    if (answer !== undefined && answer.status >= 500) this.#judge(path, answer);
     if (answer === undefined || answer.status >= 500) return [];
     if (answer.status !== 200) throw new Error(answer.text);
     return answer.body.offers.map(({ id }: { readonly id: number }) => id);
@@ -227,6 +239,7 @@ export class CrashClients {
     const answeredAtMs = systemClock.now().getTime();
     const asked: Asked = { what, key, user, cents, sentAtMs, answeredAtMs, status, ...about, id };
     this.asked.push(asked);
+    if (status === 200 && sentAtMs > this.#writtenSinceMs) this.#written.resolve(performance.now());
     return asked;
   }
 
@@ -242,9 +255,15 @@ export class CrashClients {
       const call = { key: isAdmins ? berth.adminKey : user.key, body, headers: { "idempotency-key": key } };
       const answer = await berth.call(method, path, call).catch(() => undefined);
       if (answer !== undefined && answer.status < 500) return answer;
+      if (answer !== undefined) this.#judge(key, answer);
       await delay(RETRY_MS);
     }
     throw new Error(`${key} was never answered`);
+  }
+
+  #judge(key: string, { status, retryAfter, text }: Answer): void {
+    if (status === 503 && retryAfter !== undefined) return;
+    this.wrongAnswers.push(`${key} was answered ${status}, Retry-After ${String(retryAfter)}: ${text.slice(0, 200)}`);
   }
 
   #instancesOf(user: Account): readonly number[] {

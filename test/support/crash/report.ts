@@ -13,6 +13,9 @@ const KILL_TEXT = {
   "server and agents": "server and agents at once",
   power: "power of two hosts",
   absence: "server, away longer than a lease",
+  primary: "primary PostgreSQL",
+  "primary machine": "machine of the primary PostgreSQL",
+  "standby machine": "machine of the standby",
 } as const;
 const RULE_TEXT = {
   clocks: "seen to their end",

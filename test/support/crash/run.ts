@@ -1,5 +1,6 @@
 // Rounds of load and kills, and an audit of the books at the end.
 import { setTimeout as delay } from "node:timers/promises";
+import type { Patroni } from "../cluster/patroni.ts";
 import { CrashClients } from "./clients.ts";
 import { auditCrash, type Findings } from "./oracle.ts";
 import { CrashWorld, KILLS, type Kill } from "./world.ts";
@@ -10,6 +11,8 @@ export type CrashOptions = {
   readonly kills: number;
   /** How many servers share the database; one with a PostgreSQL of its own unless given. */
   readonly servers?: number;
+  /** Two PostgreSQL that fail over, in place of one that this run starts. */
+  readonly patroni?: Patroni;
   /** How often each kind of kill is drawn, against the others. */
   readonly weights: Readonly<Record<Kill, number>>;
   /** Called after each kill, when everything is up again. */
@@ -25,6 +28,8 @@ export type KillNews = {
   readonly backAfterMs: number;
   /** How many requests of clients had been answered when it was killed. */
   readonly acknowledgedCount: number;
+  /** The time until the first request that was sent after the kill, and that writes, had its answer. */
+  readonly writtenAfterMs: number;
 };
 
 export type CrashReport = Findings & {
@@ -41,6 +46,9 @@ export const ALL_KILLS: CrashOptions["weights"] = {
   "server and agents": 10,
   power: 7,
   absence: 2,
+  primary: 0,
+  "primary machine": 0,
+  "standby machine": 0,
 };
 /** Weights without absences, each of which takes a minute. */
 export const QUICK_KILLS: CrashOptions["weights"] = { ...ALL_KILLS, absence: 0 };
@@ -51,11 +59,17 @@ export const QUICK_KILLS: CrashOptions["weights"] = { ...ALL_KILLS, absence: 0 }
  */
 export const SEVERAL_KILLS: CrashOptions["weights"] = { ...ALL_KILLS, server: 50, postmaster: 0, backend: 8 };
 
+/** Weights for a PostgreSQL that Patroni keeps: its primary dies, mostly the process and at times its whole machine. */
+export const DATABASE_KILLS: CrashOptions["weights"] = {
+  ...{ server: 0, postmaster: 0, backend: 0, agents: 0, "server and agents": 0, power: 0, absence: 0 },
+  ...{ primary: 60, "primary machine": 30, "standby machine": 10 },
+};
+
 const [LOAD_MIN_MS, LOAD_MAX_MS] = [200, 2_500];
 
 /** Kills again and again while clients spend money, and checks the books at the end. */
-export async function runCrashes({ servers = 1, ...options }: CrashOptions): Promise<CrashReport> {
-  const world = await CrashWorld.open(servers);
+export async function runCrashes({ servers = 1, patroni, ...options }: CrashOptions): Promise<CrashReport> {
+  const world = await CrashWorld.open(servers, patroni);
   const clients = await CrashClients.open(world, seededRandom(options.seed + 1));
   try {
     return await crashUnderLoad({ world, clients }, options);
@@ -68,7 +82,7 @@ export async function runCrashes({ servers = 1, ...options }: CrashOptions): Pro
 /** A run of kills in a world that the caller has opened and closes. */
 export async function crashUnderLoad(
   { world, clients }: { readonly world: CrashWorld; readonly clients: CrashClients },
-  { seed, kills: count, weights, tell }: Omit<CrashOptions, "servers">,
+  { seed, kills: count, weights, tell }: Omit<CrashOptions, "servers" | "patroni">,
 ): Promise<CrashReport> {
   const random = seededRandom(seed);
   const [kills, beganMs]: [Kill[], number] = [[], performance.now()];
@@ -77,16 +91,32 @@ export async function crashUnderLoad(
     await delay(LOAD_MIN_MS + (LOAD_MAX_MS - LOAD_MIN_MS) * random());
     const kill = drawKill(weights, random);
     const [killedMs, acknowledgedCount] = [performance.now(), clients.acknowledged()];
+    const written = clients.nextWritten();
     const what = await world.crash(kill, random);
     kills.push(kill);
     const backAfterMs = performance.now() - killedMs;
-    tell({ round: kills.length, sinceBeginMs: killedMs - beganMs, what, backAfterMs, acknowledgedCount });
+    const writtenAfterMs = (await written) - killedMs;
+    tell({
+      round: kills.length,
+      sinceBeginMs: killedMs - beganMs,
+      what,
+      backAfterMs,
+      acknowledgedCount,
+      writtenAfterMs,
+    });
   }
   await delay(LOAD_MAX_MS);
   await clients.stop();
   await clients.destroyAll();
   const findings = await auditCrash(world, clients);
-  return { ...findings, kills, tookMs: performance.now() - beganMs, acknowledgedCount: clients.acknowledged() };
+  const problems = [...findings.problems, ...clients.wrongAnswers];
+  return {
+    ...findings,
+    problems,
+    kills,
+    tookMs: performance.now() - beganMs,
+    acknowledgedCount: clients.acknowledged(),
+  };
 }
 
 function drawKill(weights: CrashOptions["weights"], random: () => number): Kill {

@@ -18,6 +18,7 @@ import {
   type Ended,
   type StartOptions,
 } from "../berth.ts";
+import type { Patroni } from "../cluster/patroni.ts";
 import { copyFreshData } from "../database/fresh-data.ts";
 import { memoryDirectory } from "../database/memory-directory.ts";
 import { freePort } from "../network/free-port.ts";
@@ -59,12 +60,26 @@ const SETTINGS = {
 /** Prices in dollars, so high that each second costs some cents. */
 const PRICES = { price_gpu: 30, price_min_bid: 6, price_disk: 50, price_inetu: 0.5, price_inetd: 0.25, vol_price: 80 };
 
-export const KILLS = ["server", "postmaster", "backend", "agents", "server and agents", "power", "absence"] as const;
+export const KILLS = [
+  "server",
+  "postmaster",
+  "backend",
+  "agents",
+  "server and agents",
+  "power",
+  "absence",
+  // These need a PostgreSQL that fails over: its process, its whole machine, and the machine of its standby.
+  "primary",
+  "primary machine",
+  "standby machine",
+] as const;
 export type Kill = (typeof KILLS)[number];
 
 export type Account = { readonly id: number; readonly email: string; readonly key: string; readonly keyId: number };
-/** The PostgreSQL that several servers share. */
-type Shared = { readonly dataDir: string; readonly postgres: EmbeddedPostgres };
+/** The PostgreSQL that several servers share: one of this process, or two that Patroni keeps. */
+type Shared =
+  | { readonly dataDir: string; readonly url: string; readonly postgres: EmbeddedPostgres; readonly patroni?: never }
+  | { readonly url: string; readonly patroni: Patroni };
 type Server = { berth: Berth; readonly options: StartOptions; isUp: boolean };
 
 type Rack = {
@@ -85,9 +100,13 @@ export class CrashWorld {
     this.#shared = shared;
   }
 
-  /** With several servers, agents know all of them: they join at the first one and go to any that is alive. */
-  static async open(serverCount = 1): Promise<CrashWorld> {
-    const world = new CrashWorld(serverCount > 1 ? await openPostgres() : undefined);
+  /**
+   * With several servers, agents know all of them: they join at the first one and go to any that is alive. The caller stops
+   * a Patroni that it gives.
+   */
+  static async open(serverCount = 1, patroni?: Patroni): Promise<CrashWorld> {
+    const own = serverCount > 1 && patroni === undefined ? await openPostgres() : undefined;
+    const world = new CrashWorld(patroni === undefined ? own : { url: patroni.url, patroni });
     try {
       while (world.servers.length < serverCount) await world.#addServer();
       for (let number = 1; number <= RACKS; number += 1) world.racks.push(await world.#addRack(number));
@@ -118,7 +137,7 @@ export class CrashWorld {
     if (this.#shared === undefined) await copyFreshData(dataDir);
     const [first] = this.servers;
     if (first !== undefined) await copyFile(path.join(first.berth.dataDir, "secret"), path.join(dataDir, "secret"));
-    const shared = this.#shared === undefined ? {} : { databaseUrl: this.#shared.postgres.connectionString };
+    const shared = this.#shared === undefined ? {} : { databaseUrl: this.#shared.url };
     const addresses = this.#shared === undefined ? {} : { BERTH_AGENT_URLS: `http://127.0.0.1:${port}` };
     const options = { port, dataDir, ...shared, args: ["--no-agent"], env: { ...SETTINGS, ...addresses } };
     const given = first === undefined ? options : { ...options, adminKey: first.berth.adminKey };
@@ -200,6 +219,10 @@ export class CrashWorld {
         await this.#untilReady();
         return `backend (${name})`;
       }
+      case "primary":
+      case "primary machine":
+      case "standby machine":
+        return this.#failOver(kill);
       case "agents":
       case "power":
         await killAgents(rack);
@@ -232,8 +255,26 @@ export class CrashWorld {
     return numbers.length === 1 ? `server ${numbers[0]}` : `servers ${numbers.join(" and ")}`;
   }
 
+  /** Kills one of the two PostgreSQL, and returns when there is a primary with a standby again. */
+  async #failOver(kill: "primary" | "primary machine" | "standby machine"): Promise<string> {
+    const patroni = this.#shared?.patroni;
+    if (patroni === undefined) throw new Error("this PostgreSQL does not fail over");
+    const [primary, standby] = [await patroni.primary(), await patroni.standby()];
+    const doomed = kill === "standby machine" ? standby : primary;
+    if (doomed === undefined) throw new Error("there is no primary at the moment");
+    await patroni.kill(doomed, { withPatroni: kill !== "primary" });
+    if (kill === "primary machine") {
+      await until("the standby to take over", async () => (await patroni.primary()) === standby);
+    }
+    patroni.restart(doomed);
+    await patroni.untilWhole();
+    await this.#untilReady();
+    return `${kill} (${doomed.name})`;
+  }
+
   async #postgresPid(): Promise<number> {
-    const [found] = this.#shared === undefined ? [] : await childrenOf(process.pid, this.#shared.dataDir);
+    const shared = this.#shared;
+    const [found] = shared === undefined || shared.patroni ? [] : await childrenOf(process.pid, shared.dataDir);
     return found ?? this.berth.postgresPid();
   }
 
@@ -274,16 +315,18 @@ export class CrashWorld {
   async close(): Promise<void> {
     await Promise.all(this.racks.map((rack) => killAgents(rack)));
     await Promise.all(this.servers.map(({ berth }) => berth.stop()));
-    await this.#shared?.postgres.stop();
+    const own = this.#shared?.patroni === undefined ? this.#shared : undefined;
+    await own?.postgres.stop();
     const directories = this.servers.map(({ berth }) => berth.dataDir);
-    for (const directory of [...directories, this.#shared?.dataDir ?? []].flat()) await removeDataDir(directory);
+    for (const directory of [...directories, own?.dataDir ?? []].flat()) await removeDataDir(directory);
   }
 }
 
 async function openPostgres(): Promise<Shared> {
   const dataDir = await memoryDirectory();
   await copyFreshData(dataDir);
-  return { dataDir, postgres: await startEmbeddedPostgres({ dataDir, clock: systemClock, log: createLog("silent") }) };
+  const postgres = await startEmbeddedPostgres({ dataDir, clock: systemClock, log: createLog("silent") });
+  return { dataDir, url: postgres.connectionString, postgres };
 }
 
 /** Kills a server, which stays away until it is started again. */

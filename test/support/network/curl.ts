@@ -26,5 +26,11 @@ export async function curl(
   const [status = "", contentType = ""] = stdout.slice(split + 1).split(/ (.*)/s);
   const text = stdout.slice(0, split);
   const isJson = contentType === "application/json";
-  return { status: Number(status), contentType, text, body: isJson ? JSON.parse(text) : undefined };
+  return {
+    status: Number(status),
+    contentType,
+    retryAfter: undefined,
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+  };
 }
