@@ -120,6 +120,7 @@ const DOMAINS = {
     "money/invoices",
     "money/audit",
     "serverless",
+    "notifications",
   ],
   serverless: [
     "people/accounts",

@@ -311,6 +311,15 @@ export type AdminHoldPayoutsResponse = {
   readonly is_new: boolean;
 };
 
+export type AdminInstanceStopRequest = {
+  readonly reason: string;
+};
+
+export type AdminInstanceStopResponse = {
+  readonly success: true;
+  readonly id: number;
+};
+
 export type AdminInstancesResponse = {
   readonly success: true;
   readonly instances: readonly FoundInstance[];
@@ -348,10 +357,30 @@ export type AdminListDocumentsResponse = {
   readonly results: readonly IssuedDocument[];
 };
 
+export type AdminMachineAskToMoveRequest = {
+  readonly reason: string;
+  readonly until: number;
+};
+
+export type AdminMachineAskToMoveResponse = {
+  readonly success: true;
+  readonly id: number;
+  readonly renter_count: number;
+};
+
 export type AdminMachineBackUpResponse = {
   readonly success: true;
   readonly queued: number;
   readonly msg: string;
+};
+
+export type AdminMachineUnlistRequest = {
+  readonly reason: string;
+};
+
+export type AdminMachineUnlistResponse = {
+  readonly success: true;
+  readonly id: number;
 };
 
 export type AdminMachineVerifyRequest = {
@@ -503,6 +532,26 @@ export type AdminUserCreateRequest = {
   readonly email: string;
   readonly username?: string;
   readonly credit?: number;
+};
+
+export type AdminUserDeleteRequest = {
+  readonly reason: string;
+};
+
+export type AdminUserDeleteResponse = {
+  readonly success: true;
+  readonly user_id: number;
+};
+
+export type AdminUserExportRequest = {
+  readonly reason: string;
+};
+
+export type AdminUserExportResponse = {
+  readonly success: true;
+  readonly user_id: number;
+  readonly exported_at: number;
+  readonly data: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
 };
 
 export type AdminUserProveEmailRequest = {
@@ -6302,6 +6351,18 @@ export function adminInstances(client: Client, input: AdminInstancesInput = {}, 
   return client.request({ method: "GET", path: "/api/v0/admin/instances/", query: input.query }, options);
 }
 
+export type AdminInstanceStopInput = {
+  readonly id: number;
+  readonly body: AdminInstanceStopRequest;
+};
+
+export type AdminInstanceStopAnswer = AdminInstanceStopResponse;
+
+/** Stop an instance of any renter, with its data kept: `POST /api/v0/admin/instances/{id}/stop/` */
+export function adminInstanceStop(client: Client, input: AdminInstanceStopInput, options?: CallOptions): Promise<AdminInstanceStopAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/admin/instances/${encodeURIComponent(input.id)}/stop/`, body: input.body ?? {} }, options);
+}
+
 export type AdminInvitationCreateInput = {
   readonly body?: AdminInvitationCreateRequest;
 };
@@ -6380,6 +6441,30 @@ export type AdminMachineBackUpAnswer = AdminMachineBackUpResponse;
 /** Make backups of all instances and volumes on a machine: `POST /api/v0/admin/machines/{id}/backups/` */
 export function adminMachineBackUp(client: Client, input: AdminMachineBackUpInput, options?: CallOptions): Promise<AdminMachineBackUpAnswer> {
   return client.request({ method: "POST", path: `/api/v0/admin/machines/${encodeURIComponent(input.id)}/backups/` }, options);
+}
+
+export type AdminMachineAskToMoveInput = {
+  readonly id: number;
+  readonly body: AdminMachineAskToMoveRequest;
+};
+
+export type AdminMachineAskToMoveAnswer = AdminMachineAskToMoveResponse;
+
+/** Ask everybody who rents on a machine to move: `POST /api/v0/admin/machines/{id}/move_notice/` */
+export function adminMachineAskToMove(client: Client, input: AdminMachineAskToMoveInput, options?: CallOptions): Promise<AdminMachineAskToMoveAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/admin/machines/${encodeURIComponent(input.id)}/move_notice/`, body: input.body ?? {} }, options);
+}
+
+export type AdminMachineUnlistInput = {
+  readonly id: number;
+  readonly body: AdminMachineUnlistRequest;
+};
+
+export type AdminMachineUnlistAnswer = AdminMachineUnlistResponse;
+
+/** Take a machine of any host off the market: `POST /api/v0/admin/machines/{id}/unlist/` */
+export function adminMachineUnlist(client: Client, input: AdminMachineUnlistInput, options?: CallOptions): Promise<AdminMachineUnlistAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/admin/machines/${encodeURIComponent(input.id)}/unlist/`, body: input.body ?? {} }, options);
 }
 
 export type AdminMachineVerifyInput = {
@@ -6583,6 +6668,30 @@ export type AdminUserShowAnswer = AdminUserShowResponse;
 /** Show the record of one account: `GET /api/v0/admin/users/{id}/` */
 export function adminUserShow(client: Client, input: AdminUserShowInput, options?: CallOptions): Promise<AdminUserShowAnswer> {
   return client.request({ method: "GET", path: `/api/v0/admin/users/${encodeURIComponent(input.id)}/` }, options);
+}
+
+export type AdminUserDeleteInput = {
+  readonly id: number;
+  readonly body: AdminUserDeleteRequest;
+};
+
+export type AdminUserDeleteAnswer = AdminUserDeleteResponse;
+
+/** Delete the account of a person, with all data that no law keeps: `POST /api/v0/admin/users/{id}/delete/` */
+export function adminUserDelete(client: Client, input: AdminUserDeleteInput, options?: CallOptions): Promise<AdminUserDeleteAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/admin/users/${encodeURIComponent(input.id)}/delete/`, body: input.body ?? {} }, options);
+}
+
+export type AdminUserExportInput = {
+  readonly id: number;
+  readonly body: AdminUserExportRequest;
+};
+
+export type AdminUserExportAnswer = AdminUserExportResponse;
+
+/** Take a copy of everything that is known of an account: `POST /api/v0/admin/users/{id}/export/` */
+export function adminUserExport(client: Client, input: AdminUserExportInput, options?: CallOptions): Promise<AdminUserExportAnswer> {
+  return client.request({ method: "POST", path: `/api/v0/admin/users/${encodeURIComponent(input.id)}/export/`, body: input.body ?? {} }, options);
 }
 
 export type AdminUserProveEmailInput = {

@@ -1,6 +1,7 @@
 // The rows of operations by which administrators see and run the whole market.
+import { aCaller } from "../support/fixtures.ts";
 import { at, plain, type Row } from "./row.ts";
-import type { World } from "./world.ts";
+import { aListedMachine, anInstance, type World } from "./world.ts";
 
 const announcement = { title: "Maintenance", message: "On Sunday." };
 
@@ -32,6 +33,35 @@ export const administrationEndpoints = {
   "DELETE /api/v0/admin/announcements/{id}/": {
     needs: "admin",
     call: async (world) => at(await anAnnouncement(world)),
+  },
+  "POST /api/v0/admin/instances/{id}/stop/": {
+    needs: "admin",
+    call: async (world) => {
+      const { id } = await anInstance(world, world.owner);
+      return at(`/api/v0/admin/instances/${id}/stop/`, { reason: "Smoke." });
+    },
+  },
+  "POST /api/v0/admin/machines/{id}/unlist/": {
+    needs: "admin",
+    call: async (world) => at(`/api/v0/admin/machines/${await aListedMachine(world)}/unlist/`, { reason: "Wrong." }),
+  },
+  "POST /api/v0/admin/machines/{id}/move_notice/": {
+    needs: "admin",
+    call: async (world) => {
+      const body = { reason: "It goes.", until: Date.now() / 1000 + 3_600 };
+      return at(`/api/v0/admin/machines/${await aListedMachine(world)}/move_notice/`, body);
+    },
+  },
+  "POST /api/v0/admin/users/{id}/export/": {
+    needs: "admin",
+    call: ({ owner }) => at(`/api/v0/admin/users/${owner.id}/export/`, { reason: "They asked." }),
+  },
+  "POST /api/v0/admin/users/{id}/delete/": {
+    needs: "admin",
+    call: async ({ database }) => {
+      const { id } = await aCaller(database);
+      return at(`/api/v0/admin/users/${id}/delete/`, { reason: "They asked." });
+    },
   },
   "GET /api/v0/admin/pause/": plain("admin", "/api/v0/admin/pause/"),
   // A pause for later, since only administrators act while one lasts.

@@ -10,6 +10,7 @@ const service = () => import("../commands/admin/service.ts");
 export function declareOperateCommands(program: Command): void {
   const admin = groupOf(program, "admin", "manage users, credit, keys, disks and machines");
   declareFound(admin);
+  declareActs(admin);
   declarePause(admin);
   declareAnnouncements(admin);
   report(admin, "settings", "show settings in force, and where they come from")
@@ -59,6 +60,35 @@ function declareFound(admin: Command): void {
   report(admin, "search", "find people, machines, instances, volumes, documents and payouts")
     .argument("<text>", "an id, or a part of a name, an address, a label or a number")
     .action(async (text, options) => (await import("../commands/admin/found/search.ts")).searchAll(text, options));
+}
+
+const REASON = ["--reason <text>", "the reason, which the people concerned read"] as const;
+
+function declareActs(admin: Command): void {
+  const user = groupOf(admin, "user", "accounts");
+  const acts = () => import("../commands/admin/acts.ts");
+  report(user, "export", "take a copy of everything that is known of an account, for its person")
+    .argument("<user>", "id of the account", parseId)
+    .requiredOption("--reason <text>", "the reason, for both audit logs")
+    .requiredOption("--output <file>", "the file to write")
+    .action(async (id, options) => (await acts()).exportUser(id, options));
+  report(user, "delete", "delete the account of a person, with all data that no law keeps")
+    .argument("<user>", "id of the account", parseId)
+    .requiredOption("--reason <text>", "the reason, for the audit log")
+    .action(async (id, options) => (await acts()).deleteUser(id, options));
+  report(admin, "stop-instance", "stop an instance of any renter, with its data kept")
+    .argument("<instance>", "id of the instance", parseId)
+    .requiredOption(...REASON)
+    .action(async (id, options) => (await acts()).stopInstance(id, options));
+  report(admin, "unlist-machine", "take a machine of any host off the market; what is rented there goes on")
+    .argument("<machine>", "id of the machine", parseId)
+    .requiredOption(...REASON)
+    .action(async (id, options) => (await acts()).unlistMachine(id, options));
+  report(admin, "ask-to-move", "ask everybody who rents on a machine to move until a time")
+    .argument("<machine>", "id of the machine", parseId)
+    .requiredOption("--until <time>", "such as 2026-01-31T12:30 (UTC)", parseTime)
+    .requiredOption(...REASON)
+    .action(async (id, options) => (await acts()).askToMove(id, options));
 }
 
 function declarePause(admin: Command): void {

@@ -80,6 +80,7 @@ import { queueRoutes } from "../domains/rental/queue/index.ts";
 import { registerConsole } from "../http/console.ts";
 import { registerDocs } from "../http/docs.ts";
 import { listBelongings } from "./belongings.ts";
+import { collectPersonalData, erasePersonalData } from "./personal-data.ts";
 import { registerHealth } from "./health.ts";
 import { settingsInForce } from "./settings-table.ts";
 import { registerMetrics } from "./metrics/register.ts";
@@ -171,7 +172,9 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   liveRoutes(http, { hub: parts.hub });
   auditRoutes(http, { log });
   const listSettings = () => settingsInForce(parts.environment ?? {});
-  administrationRoutes(http, { loops, gateway, pauses: parts.pauses, listSettings });
+  const flushActs = () => parts.actLog.flush();
+  const closing = { listBelongings, collectPersonalData, erasePersonalData, identities, flushActs };
+  administrationRoutes(http, { loops, gateway, closing, pauses: parts.pauses, listSettings });
   scheduleRoutes(http, { encryption });
   cloudRoutes(http, { encryption });
   unbuiltRoutes(http);

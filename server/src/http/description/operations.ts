@@ -112,7 +112,12 @@ const ID_IN: Readonly<Record<string, Words>> = {
   "api.admin.machine.verify": ["Id of the machine", 12],
   "api.admin.announcement.update": ["Id of the announcement", 3],
   "api.admin.announcement.delete": ["Id of the announcement", 3],
+  "api.admin.instance.stop": ["Id of the instance", 77],
+  "api.admin.machine.unlist": ["Id of the machine", 12],
+  "api.admin.machine.ask_to_move": ["Id of the machine", 12],
   "api.admin.user.show": ["Id of the account", 7],
+  "api.admin.user.export": ["Id of the account", 7],
+  "api.admin.user.delete": ["Id of the account", 7],
   "api.admin.refund_payment": ["Id of the card payment", 12],
   "api.admin.release_payouts": ["Id of the hold", 6],
 };

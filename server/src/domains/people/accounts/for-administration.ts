@@ -7,4 +7,6 @@ export {
   type FoundUser,
   type UserSearch,
 } from "./admin/found-user-store.ts";
+export { listMemberships } from "./team-accounts/member-store.ts";
+export { lockBelongings } from "./users/store.ts";
 export { listFreezesOf } from "./freeze-store.ts";

@@ -8,3 +8,4 @@ export { createIpHistory, IP_HISTORY_FLUSH_MS, type IpHistory } from "./ip-histo
 export { setAccountLimits, type AccountLimits } from "./users/limit-store.ts";
 export { accountRoutes } from "./routes.ts";
 export type { ReadUserFacts } from "./views.ts";
+export { collectAccountData, eraseAccountData } from "./users/personal-data-store.ts";

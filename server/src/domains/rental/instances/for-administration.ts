@@ -1,4 +1,5 @@
 // Exports that only administration uses.
+export { stopByOperator } from "./lifecycle/freeze-service.ts";
 export { PHASES } from "./lifecycle/rules/lifecycle.ts";
 export {
   countInstancesByPhase,

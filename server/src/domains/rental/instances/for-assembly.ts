@@ -26,3 +26,4 @@ export { DESIRED_CHANNEL, findLastInstanceId } from "./store.ts";
 export { countInstancesOf } from "./belongings-store.ts";
 export { rentals } from "./rented-store.ts";
 export { encryptEarlierInstances } from "./settings/encryption-store.ts";
+export { collectInstanceData } from "./personal-data-store.ts";

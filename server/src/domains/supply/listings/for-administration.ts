@@ -1,2 +1,3 @@
 // Exports that only administration uses.
+export { takeOffMarket, tellRentersToMove } from "./operator-service.ts";
 export { countReports, countReportsSince } from "./store.ts";

@@ -79,7 +79,7 @@ export async function listMaintenancesFor(
   return listMaintenances(db, ids, now);
 }
 
-async function rentersOf(db: Reader, machineId: MachineId, hostId: UserId): Promise<ReadonlySet<UserId>> {
+export async function rentersOf(db: Reader, machineId: MachineId, hostId: UserId): Promise<ReadonlySet<UserId>> {
   const renters = new Set((await listRentals(db, [machineId])).map((rental) => rental.userId));
   renters.delete(hostId);
   return renters;

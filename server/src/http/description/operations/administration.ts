@@ -28,6 +28,31 @@ export const ADMINISTRATION_OPERATIONS: OperationWords = {
     description:
       "Returns each setting of the server that answers with its value and where that comes from. Values of secrets are never shown.",
   },
+  "api.admin.instance.stop": {
+    description:
+      "Stops an instance of any renter with its data kept, and tells the renter the reason. The renter can start it again: freeze the account to prevent that. 409 `nothing_to_stop` when it does not run, wait or exist.",
+    request: { reason: "Its host reported smoke." },
+  },
+  "api.admin.machine.unlist": {
+    description:
+      "Takes a machine of any host off the market, and tells the host the reason; what is rented there goes on. The host can list it again: freeze the account to prevent that. 404 `no_such_machine`.",
+    request: { reason: "Renters report wrong GPUs." },
+  },
+  "api.admin.machine.ask_to_move": {
+    description:
+      "Tells everybody who rents on a machine, by a notification that cannot be switched off, to move until a time. Nothing is stopped then. 404 `no_such_machine`, 400 `invalid_args` for a time that is past.",
+    request: { reason: "The host gives the machine up.", until: 1_767_225_600 },
+  },
+  "api.admin.user.export": {
+    description:
+      "Returns what is known of an account, for a person who asks for a copy of their data; deleted accounts too. Nothing that opens something is in it. Both audit logs have an entry. 404 `no_such_user`.",
+    request: { reason: "The person asked for it on 3 March." },
+  },
+  "api.admin.user.delete": {
+    description:
+      "Deletes the account of a person who has nothing left: names, addresses, keys, ways to sign in, notifications and connections are erased. Documents, bookings and the audit log stay under the number of the account. 409 `account_not_empty` with what is `left`, 403 `not_allowed` for teams and administrators, 404 `no_such_user`.",
+    request: { reason: "The person asked for it on 3 March." },
+  },
   "api.admin.pauses": {
     description: "Returns pauses of the service, the newest first, and whether one lasts now.",
   },

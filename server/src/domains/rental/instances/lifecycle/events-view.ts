@@ -28,6 +28,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   balance_empty: "The credit of its owner is used up; its data is kept.",
   traffic_limit_reached: "Its traffic has cost as much as its limit allows; its data is kept.",
   account_frozen: "The account of its owner is frozen; its data is kept.",
+  stopped_by_operator: "An administrator has stopped it; its data is kept.",
   cap_reached: "A cap on spending leaves nothing for it: it is stopped, and after the stated time it is deleted.",
   arrears: "Its storage was not paid by the stated time: it is deleted.",
   gpu_unhealthy: "One of its GPUs is sick.",

@@ -1,8 +1,9 @@
-import type { InstanceId } from "../../../../base/ids.ts";
+import type { InstanceId, UserId } from "../../../../base/ids.ts";
 import type { Tx } from "../../../../db/transaction.ts";
 import { keepAccounts } from "../../../people/accounts/index.ts";
 import { findOwner } from "./freeze-store.ts";
 import { lockAnyInstance } from "../rentals/terms-service.ts";
+import type { Instance } from "../instance.ts";
 import { applyHappenings } from "./transitions.ts";
 
 /**
@@ -14,9 +15,24 @@ export async function stopFrozen(tx: Tx, id: InstanceId): Promise<boolean> {
   const freeze = ownerId && (await keepAccounts(tx, [ownerId])).get(ownerId);
   if (freeze === undefined) return false;
   const instance = await lockAnyInstance(tx, id);
-  const isWanted = instance?.desired === "running" && instance.phase !== "ending" && instance.phase !== "ended";
-  if (!isWanted) return false;
+  if (instance === undefined || !isWanted(instance)) return false;
   const cause = "account_frozen";
   await applyHappenings(tx, [{ instance, event: "stopRequested", actor: "rule", cause, desired: "stopped" }]);
   return true;
+}
+
+/**
+ * Stops any instance by an administrator's order, and keeps its data. Returns the renter; undefined when there is no such
+ * instance, or nothing to stop.
+ */
+export async function stopByOperator(tx: Tx, id: InstanceId, administratorId: UserId): Promise<UserId | undefined> {
+  const instance = await lockAnyInstance(tx, id);
+  if (instance === undefined || !isWanted(instance)) return undefined;
+  const [actor, cause] = [`user:${administratorId}`, "stopped_by_operator"] as const;
+  await applyHappenings(tx, [{ instance, event: "stopRequested", actor, cause, desired: "stopped" }]);
+  return instance.userId;
+}
+
+function isWanted({ desired, phase }: Instance): boolean {
+  return desired === "running" && phase !== "ending" && phase !== "ended";
 }

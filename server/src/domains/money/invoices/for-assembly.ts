@@ -1,0 +1,2 @@
+// Exports that only assembly uses.
+export { collectDocumentData } from "./account-documents/personal-data-store.ts";

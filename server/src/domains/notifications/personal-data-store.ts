@@ -1,0 +1,24 @@
+import { sql } from "kysely";
+import type { UserId } from "../../base/ids.ts";
+import type { Reader, Tx } from "../../db/transaction.ts";
+
+const ROWS_MAX = 10_000;
+
+type Rows = readonly Readonly<Record<string, unknown>>[];
+
+/** Notifications of a person, the newest first. */
+export async function collectNotificationData(db: Reader, userId: UserId): Promise<Readonly<Record<string, Rows>>> {
+  const { rows: notifications } = await sql<Rows[number]>`
+    select id, kind, subject, message, created_at, read_at from notices
+    where user_id = ${userId} order by id desc limit ${ROWS_MAX}
+  `.execute(db);
+  return { notifications };
+}
+
+/** Deletes the notifications of a person, and the ways in which they wanted them. */
+export async function eraseNotificationData({ db }: Tx, userId: UserId): Promise<void> {
+  await sql`delete from notice_deliveries where user_id = ${userId}`.execute(db);
+  await sql`delete from notices where user_id = ${userId}`.execute(db);
+  await sql`delete from notice_preferences where user_id = ${userId}`.execute(db);
+  await sql`delete from webhooks where user_id = ${userId}`.execute(db);
+}

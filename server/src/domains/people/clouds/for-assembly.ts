@@ -1,0 +1,2 @@
+// Exports that only assembly uses.
+export { eraseCloudData } from "./personal-data-store.ts";

@@ -1,0 +1,2 @@
+// Exports that only assembly uses.
+export { collectSignInData, eraseSignInData } from "./personal-data-store.ts";
