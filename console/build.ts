@@ -19,13 +19,22 @@ const NONCE_PLACE = "BERTH_NONCE";
 const FIRST_LOAD_BYTES_MAX = 200_000;
 /** The oldest browsers that the console is for: those that know `light-dark()`. */
 const BROWSERS = ["chrome123", "firefox120", "safari17.5"];
+/** Vite's list of the files of each source. */
+const MANIFEST = "manifest.json";
+/** The pages that most visits begin with, by the first part of their path: their code is fetched beside that of the frame. */
+const FIRST_PAGES: Readonly<Record<string, string>> = {
+  market: "src/pages/market/Market.tsx",
+  instances: "src/pages/instances/Instances.tsx",
+};
 const COMPRESSED = /\.(?:js|css|svg)$/;
 
 type BuildRecord = { readonly sources: string; readonly files: readonly string[]; readonly firstLoadBytes: number };
 
 /** The hash of everything that the build depends on. */
 function hashSources(): string {
-  const files = globSync(["src/**/*", "public/**/*", "index.html", "*.ts", "tsconfig.json"], { cwd: CONSOLE });
+  const files = globSync(["src/**/*", "early/*", "public/**/*", "index.html", "*.ts", "tsconfig.json"], {
+    cwd: CONSOLE,
+  });
   const sdk = globSync("sdk/src/*.ts", { cwd: ROOT, exclude: ["**/*.test.ts"] });
   const docs = globSync("docs/*.md", { cwd: ROOT });
   const all = [...files.map((file) => `console/${file}`), ...sdk, ...docs, "README.md", "package-lock.json"].toSorted();
@@ -53,6 +62,35 @@ async function precompress(folder: string): Promise<void> {
 
 function compress(source: Uint8Array): Uint8Array {
   return brotliCompressSync(source, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
+}
+
+type Manifest = Readonly<
+  Record<string, { readonly file: string; readonly imports?: readonly string[]; readonly css?: readonly string[] }>
+>;
+
+/**
+ * Adds the script that runs before that of the console (early/script.js): it asks who the person is, and fetches the code of
+ * the page, while the console's own code is on its way.
+ */
+async function addEarlyScript(folder: string): Promise<void> {
+  const manifest: Manifest = JSON.parse(await readFile(path.join(folder, MANIFEST), "utf8"));
+  const filesOf = (source: string, known = new Set<string>()): ReadonlySet<string> => {
+    const entry = manifest[source];
+    if (entry === undefined || known.has(`/${entry.file}`) || source === "index.html") return known;
+    for (const file of [entry.file, ...(entry.css ?? [])]) known.add(`/${file}`);
+    for (const other of entry.imports ?? []) filesOf(other, known);
+    return known;
+  };
+  const pages = Object.entries(FIRST_PAGES).map(([area, source]) => [area, [...filesOf(source)]]);
+  const template = await readFile(path.join(CONSOLE, "early/script.js"), "utf8");
+  const script = template.replace('"BERTH_PAGES"', JSON.stringify(Object.fromEntries(pages)));
+  const name = `early-${createHash("sha256").update(script).digest("base64url").slice(0, 8)}.js`;
+  await writeFile(path.join(folder, "assets", name), script);
+  const page = path.join(folder, "index.html");
+  const html = await readFile(page, "utf8");
+  const tag = `<script async src="/assets/${name}" nonce="${NONCE_PLACE}"></script>`;
+  await writeFile(page, html.replace('<script type="module"', `${tag}\n    <script type="module"`));
+  await rm(path.join(folder, MANIFEST));
 }
 
 /** Brotli bytes of the scripts and styles that the page names itself, so that every visitor loads them. */
@@ -91,6 +129,18 @@ async function buildInto(outDir: string): Promise<void> {
       // A file in an address would need data: in the policy of the page.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
+      manifest: MANIFEST,
+      rolldownOptions: {
+        output: {
+          // A browser asks for six files at a time, so what every page needs are few files.
+          codeSplitting: {
+            groups: [
+              { name: "console", tags: ["$initial"], priority: 2 },
+              { name: "parts", minShareCount: 8, priority: 1 },
+            ],
+          },
+        },
+      },
       reportCompressedSize: false,
     },
   });
@@ -124,6 +174,7 @@ async function main(isOnlyIfChanged: boolean): Promise<void> {
   const folder = await mkdtemp(path.join(CONSOLE, ".build-"));
   try {
     await buildInto(folder);
+    await addEarlyScript(folder);
     await precompress(folder);
     const record = await publish(folder, sources);
     process.stdout.write(`The console is built (${Math.round(record.firstLoadBytes / 1000)} kB at the first visit).\n`);

@@ -20,6 +20,11 @@ Object.assign(globalThis, { __webpack_nonce__: styleNonce() });
 const root = document.querySelector("#root");
 if (root === null) throw new Error("the page has no place for the console");
 preloadPage();
+// The bar that the page shows until its frame is drawn for the first time.
+const drawn = router.subscribe("onRendered", () => {
+  document.querySelector("#shell")?.remove();
+  drawn();
+});
 createRoot(root).render(
   <StrictMode>
     <MantineProvider

@@ -4,8 +4,8 @@ import { lazyPage } from "./code.ts";
 import { beginWithInstances } from "./frame/require-person.ts";
 import { helpPageOf } from "./help-page.ts";
 import { searches } from "./pages/operate/searches.ts";
+import { beginSearch, marketSearch } from "./pages/market/first-search.ts";
 import { SHOWN } from "./pages/templates/shown.ts";
-import { OFFER_TYPES } from "./pages/market/fields.ts";
 import { frame, root } from "./roots.ts";
 import { oneOf, searchOf, text, whole } from "./search.ts";
 import { serveRoutes } from "./serve-routes.ts";
@@ -44,14 +44,10 @@ const home = createRoute({
 const market = createRoute({
   getParentRoute: () => frame,
   path: "market",
-  validateSearch: searchOf({
-    q: text,
-    type: oneOf(...OFFER_TYPES),
-    sort: text,
-    offer: whole,
-    template: text,
-    compare: text,
-  }),
+  validateSearch: marketSearch,
+  // The search begins while the frame and the page are drawn; later ones are the page's own.
+  loader: ({ location }) => beginSearch(location.search),
+  staleTime: Number.POSITIVE_INFINITY,
   component: lazyPage(() => import("./pages/market/Market.tsx"), "Market"),
 });
 const instances = createRoute({

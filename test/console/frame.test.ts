@@ -40,6 +40,30 @@ test("the frame of the console", async (t) => {
     await assertAccessible(page);
   });
 
+  await t.test(
+    "a visit asks who the person is once, before the code has come, and begins the search of the market",
+    async (t) => {
+      const page = await signedInPage(t, world, { caller, path: "/help" });
+      const asked: string[] = [];
+      page.on("request", (request) => {
+        const { pathname } = new URL(request.url());
+        if (pathname.startsWith("/api/")) asked.push(`${pathname} ${request.postData() ?? ""}`);
+      });
+      await page.goto("/market?q=num_gpus%3E%3D2&type=bid");
+      await page.getByText("The market has no offers now").waitFor();
+      const askedFor = (path: string) => asked.filter((one) => one.startsWith(`/api/v0/${path}`));
+      assert.equal(asked[0], "/api/v0/users/current/ ");
+      assert.equal(askedFor("users/current/").length, 1, asked.join("\n"));
+      const searches = askedFor("search/asks/");
+      assert.equal(searches.length, 2, searches.join("\n"));
+      assert.match(searches[0] ?? "", /"q":"rentable=true num_gpus>=2","type":"bid"/);
+      assert.equal(await page.locator("#shell").count(), 0, "the frame takes the place of the shell");
+      const { request } = page.context();
+      assert.match(await (await request.get("/market")).text(), /id="shell"/);
+      assert.doesNotMatch(await (await request.get("/sign-in")).text(), /id="shell"/, "it has no frame");
+    },
+  );
+
   await t.test("it follows the events of the account", async (t) => {
     const page = await aPage(t, world);
     const opened = page.waitForResponse((response) => response.url() === `${world.url}/api/v0/events/`);

@@ -19,6 +19,10 @@ export type ConsoleFiles = {
   readonly isBuilding: () => boolean;
 };
 
+/** Areas before somebody is signed in, which have no frame. */
+const FRAMELESS: ReadonlySet<string> = new Set(["sign-in", "sign-up", "reset-password"]);
+/** The line of the built page that shows the bar of the frame until the console has come. */
+const SHELL = /^ *<div id="shell".*\n/m;
 /** The word in the built page that stands for the nonce (console/build.ts). */
 const NONCE_PLACE = "BERTH_NONCE";
 const YEAR = "public, max-age=31536000, immutable";
@@ -38,8 +42,10 @@ type Served = { readonly plain: Buffer; readonly brotli: Buffer | undefined };
 /** Registers the console's paths, also while there is no build: then its pages say how to make one. */
 export function registerConsole({ app, answerStrays }: HttpScope, files: ConsoleFiles | undefined): void {
   const built = files === undefined ? undefined : new BuiltPage(files.folder);
+  const frameless = files === undefined ? undefined : new BuiltPage(files.folder, SHELL);
   const build = files === undefined ? undefined : new BuiltFiles(files.folder);
-  const page = async (_request: FastifyRequest, reply: FastifyReply) => sendPage(reply, files, built);
+  const page = async (request: FastifyRequest, reply: FastifyReply) =>
+    sendPage(reply, files, isFrameless(request) ? frameless : built);
   const options = { config: { access: ACCESS.page }, schema: { hide: true } };
   app.get("/", options, page);
   for (const area of CONSOLE_AREAS) {
@@ -60,6 +66,10 @@ export function registerConsole({ app, answerStrays }: HttpScope, files: Console
 /** True for a person's browser that asks for a page at a path which is neither the API's nor the console's. */
 function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   return method === "GET" && headers.accept?.includes("text/html") === true && !/^\/(api|assets)\//.test(url);
+}
+
+function isFrameless({ url }: FastifyRequest): boolean {
+  return FRAMELESS.has(/^\/([\w-]*)/.exec(url)?.[1] ?? "");
 }
 
 /** Files of a build, read once each. A name belongs to one content, so what was read stays right after the next build. */
@@ -112,17 +122,20 @@ async function sendPage(reply: FastifyReply, files: ConsoleFiles | undefined, pa
 /** The page of a build; it is read again when a newer build has replaced it. */
 class BuiltPage {
   readonly #file: string;
+  readonly #without: RegExp | undefined;
   #last: { readonly changedAtMs: number; readonly html: string } | undefined;
 
-  constructor(folder: string) {
+  constructor(folder: string, without?: RegExp) {
     this.#file = path.join(folder, "index.html");
+    this.#without = without;
   }
 
   async read(): Promise<string | undefined> {
     const changedAtMs = (await stat(this.#file).catch(() => undefined))?.mtimeMs;
     if (changedAtMs === undefined) return undefined;
     if (this.#last?.changedAtMs !== changedAtMs) {
-      this.#last = { changedAtMs, html: await readFile(this.#file, "utf8") };
+      const html = await readFile(this.#file, "utf8");
+      this.#last = { changedAtMs, html: this.#without === undefined ? html : html.replace(this.#without, "") };
     }
     return this.#last.html;
   }

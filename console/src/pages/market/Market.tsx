@@ -1,10 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue } from "react";
-import { offerGpuNames } from "../../../../sdk/src/index.ts";
-import { askPlain } from "../../api/query.ts";
 import { toSearch } from "../../text/conditions.ts";
 import { PageHead } from "../../ui/PageHead.tsx";
+import { gpuNamesQuery } from "./first-search.ts";
 import { Filters } from "./Filters.tsx";
 import { OfferList } from "./OfferList.tsx";
 import { SavedSearches } from "./SavedSearches.tsx";
@@ -16,7 +15,7 @@ export function Market() {
   const kept = route.useSearch({ select: ({ q = "" }) => q });
   const type = route.useSearch({ select: ({ type: chosen = "ondemand" }) => chosen });
   const navigate = route.useNavigate();
-  const names = useQuery(askPlain("offer.gpu-names", offerGpuNames)).data?.gpu_names ?? [];
+  const names = useQuery(gpuNamesQuery).data?.gpu_names ?? [];
   const keep = useCallback(
     (next: string) =>
       void navigate({ search: (before) => ({ ...before, q: next === "" ? undefined : next }), replace: true }),

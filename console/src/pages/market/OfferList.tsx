@@ -13,18 +13,16 @@ import { parseSort, sortText, type Sort } from "../../ui/table-types.ts";
 import { sortFieldOf, type OfferType } from "./fields.ts";
 import { offerColumns } from "./offer-columns.tsx";
 import { COMPARED_MAX, readCompared, writeCompared } from "./compared.ts";
-import { offerCountQuery, offersQuery, OFFERS_MAX, type OfferRow } from "./offers.ts";
+import { BY_SCORE, FIRST_ROWS, offerCountQuery, offersQuery, OFFERS_MAX, type OfferRow } from "./offers.ts";
 import classes from "./market.module.css";
 
 const Comparison = lazyPart(() => import("./Comparison.tsx"), "Comparison");
 const OfferPanel = lazyPart(() => import("./OfferPanel.tsx"), "OfferPanel");
 const route = getRouteApi("/frame/market");
-/** Rows that are asked for at first; "more" asks for four times as many. */
-const FIRST_ROWS = 100;
+/** How many times as many rows "more" asks for. */
 const MORE = 4;
 /** Columns for which a narrower screen has no room; the panel of an offer shows them, too. */
 const WIDE_ONLY: ReadonlySet<string> = new Set(["inet_down", "duration"]);
-const BY_SCORE: Sort = { key: "score", isDescending: true };
 
 type Props = {
   readonly q: string;

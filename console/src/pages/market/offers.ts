@@ -2,6 +2,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { offerSearchAsks } from "../../../../sdk/src/index.ts";
 import { client } from "../../api/client.ts";
+import type { Sort } from "../../ui/table-types.ts";
 import type { OfferType, SortField } from "./fields.ts";
 
 const TEXTS = ["gpu_name", "geolocation", "verification", "cpu_name", "hostname"] as const;
@@ -69,6 +70,9 @@ export const offerCountQuery = queryOptions({
   },
 });
 
+/** Rows that are asked for at first; "more" asks for four times as many. */
+export const FIRST_ROWS = 100;
+export const BY_SCORE: Sort = { key: "score", isDescending: true };
 /** Rows that one search answers at most. */
 export const OFFERS_MAX = 10_000;
 
