@@ -33,6 +33,8 @@ export const MachineFacts = Type.Object({
   allowed_registries: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 64 })),
   /** True when its agent opens tunnels of the service `logs`; one of an earlier version would break the connection over it. */
   follows_logs: Type.Optional(Type.Boolean()),
+  /** True when its agent opens tunnels of the service `port`. */
+  opens_ports: Type.Optional(Type.Boolean()),
 });
 export type MachineFacts = Static<typeof MachineFacts>;
 

@@ -181,18 +181,28 @@ export const CPU_PUZZLE = { rounds: 8, cost: 32_768, blockSize: 8, resultBytes: 
  *
  * The service `logs` sends the log of the instance's container up (`LogNote`); only agents whose machine says `follows_logs`
  * are asked. What the control plane sends on it means nothing.
+ *
+ * The service `port` leads to a TCP port of the instance's container; only agents whose machine says `opens_ports` are asked.
  */
 export const OpenTunnel = Type.Object({
   kind: Type.Literal("open_tunnel"),
   tunnel_id: Type.String({ minLength: 1, maxLength: 64 }),
   /** 0 for the service `line`. */
   instance_id: Type.Integer({ minimum: 0 }),
-  service: Type.Union([Type.Literal("ssh"), Type.Literal("jupyter"), Type.Literal("line"), Type.Literal("logs")]),
+  service: Type.Union([
+    Type.Literal("ssh"),
+    Type.Literal("jupyter"),
+    Type.Literal("line"),
+    Type.Literal("logs"),
+    Type.Literal("port"),
+  ]),
   /**
    * Beside `ssh`: a public key that logs in as `root` through this tunnel alone, for a terminal or files in a browser.
    * Agents of earlier versions refuse it as they refuse any key that the instance does not have.
    */
   session_key: Type.Optional(Type.String({ maxLength: 256 })),
+  /** Beside `port`: its number in the container. */
+  port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
   /** Beside `logs`: which part; without it the newest 1,000 lines and what follows. */
   logs: Type.Optional(LogWish),
 });

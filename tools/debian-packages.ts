@@ -19,6 +19,7 @@ const REQUIREMENTS: readonly Requirement[] = [
   { packageName: "haproxy", reason: "the proxy in front of servers", isPresent: () => hasProgram("haproxy") },
   { packageName: "prometheus", reason: "the reader of metrics and alerts", isPresent: hasPrometheus },
   { packageName: "mmdebstrap", reason: "the files of Debian in images", isPresent: () => hasProgram("mmdebstrap") },
+  { packageName: "caddy", reason: "a proxy in front", isPresent: () => hasProgram("caddy") },
   { packageName: "pebble", reason: "a certificate authority", isPresent: hasPebble },
   { packageName: "pgbouncer", reason: "a pooler of connections", isPresent: () => hasProgram("pgbouncer") },
   { packageName: "patroni", reason: "a PostgreSQL that fails over", isPresent: () => hasProgram("patroni") },

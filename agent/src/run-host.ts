@@ -262,7 +262,7 @@ async function describe({ input, inventory }: Assembly) {
     hostKey,
     fingerprint: input.fingerprint ?? hostKey,
     engine: { kind: engine.kind, version: version.ok ? version.value.slice(0, 64) : "" },
-    machine: { ...inventory.machine, followsLogs: true },
+    machine: { ...inventory.machine, followsLogs: true, opensPorts: true },
     gpus: [...inventory.gpus],
     makesBackups: true,
     copiesToClouds: input.copiesToClouds ?? engine.kind === "simulated",

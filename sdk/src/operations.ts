@@ -2384,6 +2384,7 @@ export type Instance = {
   readonly public_ipaddr: string;
   readonly local_ipaddrs: string;
   readonly ports: Readonly<Record<string, readonly InstancePort[]>>;
+  readonly port_urls: Readonly<Record<string, string>>;
   readonly direct_port_count: number;
   readonly direct_port_start: number;
   readonly direct_port_end: number;

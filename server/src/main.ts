@@ -36,7 +36,7 @@ import {
   requireRoom,
   StartTrouble,
 } from "./assembly/start-trouble.ts";
-import { NO_TLS, startTls } from "./assembly/start-tls.ts";
+import { startTls } from "./assembly/start-tls.ts";
 import { unknownSettings } from "./assembly/unknown-settings.ts";
 import { Draining } from "./http/draining.ts";
 import type { ConsoleFiles } from "./http/console.ts";
@@ -139,7 +139,7 @@ type FollowMeans = { readonly database: Database; readonly direct: DatabaseConfi
 async function serve(config: Config, app: BerthApp): Promise<string> {
   app.gateway.attach(app.http.app.server);
   await app.http.app.listen({ host: config.host, port: config.port });
-  const tls = config.tls === undefined ? NO_TLS : await startTls(config.tls, app);
+  const tls = await startTls(config, app);
   stops.push(async () => {
     tls.close();
     app.proxy.close();

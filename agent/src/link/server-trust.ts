@@ -45,7 +45,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: "it speaks no TLS: check the port, or whether the address begins with http",
 };
 
-/** What is wrong with a server's certificate, for a person; undefined for a failure of another kind. */
+/** A sentence on what is wrong with a server's certificate; undefined for a failure of another kind. */
 export function certificateProblem(cause: unknown): string | undefined {
   const code: unknown = cause instanceof Error ? Reflect.get(cause, "code") : undefined;
   return typeof code === "string" ? PROBLEMS[code] : undefined;

@@ -71,14 +71,14 @@ export function createTunnels(deps: TunnelDependencies): Tunnels {
     return tunnel;
   };
 
-  const toJupyter = ({ instanceId, tunnelId }: OpenTunnel) => {
+  const toPort = ({ instanceId, tunnelId }: OpenTunnel, port: number) => {
     const address = deps.addressOf(instanceId);
     const tunnel = dial(tunnelId);
     if (address === undefined || openTunnels.size > MAX_TUNNELS) {
       tunnel.once("open", () => tunnel.close(NOWHERE, "nothing to connect to"));
       return;
     }
-    const socket = connect({ host: address, port: JUPYTER_PORT, allowHalfOpen: true, noDelay: true });
+    const socket = connect({ host: address, port, allowHalfOpen: true, noDelay: true });
     socket.pause();
     joinWhenReady(socket, tunnel, deps.clock);
   };
@@ -101,7 +101,9 @@ export function createTunnels(deps: TunnelDependencies): Tunnels {
     open(request) {
       const { instanceId, tunnelId, service } = request;
       if (service === "logs") return toLog(request);
-      if (service === "jupyter") return toJupyter(request);
+      if (service === "jupyter") return toPort(request, JUPYTER_PORT);
+      // An order without a number leads nowhere: nothing listens at port 0.
+      if (service === "port") return toPort(request, request.port ?? 0);
       if (service === "line") return answerUplinkProbe(dial(tunnelId), deps.clock);
       const { sessionKey } = request;
       const url = tunnelUrl(deps.serverUrl(), tunnelId);

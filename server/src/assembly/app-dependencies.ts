@@ -65,6 +65,8 @@ export type AppDependencies = {
   readonly signUp?: BrowserSettings["signUp"];
   /** Names that are served with certificates; without it no certificate is read or ordered. */
   readonly tls?: NameSettings | undefined;
+  /** Host names of instances' ports; without it there are none. */
+  readonly portNames?: { readonly domain: string; readonly suffix: string } | undefined;
   /** This process among the servers of its database; absent where it is the only one, as in tests. */
   readonly server?: ThisServer;
 };

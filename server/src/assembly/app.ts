@@ -16,7 +16,7 @@ import { nameLoops, ServedNames } from "../domains/names/index.ts";
 import { UNNAMED_SELLER } from "../domains/money/invoices/index.ts";
 import { LEASE_MS } from "../domains/supply/hosts/index.ts";
 import { AgentGateway, proofMaker, type AgentPorts } from "../domains/supply/hosts/for-assembly.ts";
-import { instanceKeyMaker, ReportRecorder } from "../domains/rental/instances/for-assembly.ts";
+import { findPublishedPort, instanceKeyMaker, ReportRecorder } from "../domains/rental/instances/for-assembly.ts";
 import { balancesOf, createTransferPoster } from "../domains/money/ledger/index.ts";
 import { searchOffers, type OfferTable } from "../domains/supply/market/for-assembly.ts";
 import { DELIVER_LOOP } from "../domains/notifications/index.ts";
@@ -35,9 +35,11 @@ import { registerRoutes } from "./routes.ts";
 import type { AppDependencies } from "./app-dependencies.ts";
 import { serverPorts } from "./server-ports.ts";
 import { createNotificationParts } from "./notification-parts.ts";
+import { PortNames } from "../proxy/port-names.ts";
 import { PortProxy } from "../proxy/port-proxy.ts";
+import { CONNECTIONS_PER_ADDRESS, limitConnections } from "../http/connection-limit.ts";
 import { createHttp, type HttpDependencies, type HttpScope } from "../http/server.ts";
-import { clientAddressBehind } from "../http/trusted-proxies.ts";
+import { clientAddressBehind, proxyTrust } from "../http/trusted-proxies.ts";
 import { LoopDriver } from "../base/loop-driver.ts";
 import { listLoops } from "./loops/list.ts";
 
@@ -50,6 +52,8 @@ export type BerthApp = {
   readonly proxy: PortProxy;
   /** Certificates by name; undefined where this server serves no TLS. */
   readonly names: ServedNames | undefined;
+  /** The host names of instances' ports; undefined where there are none. */
+  readonly portNames: PortNames | undefined;
   readonly routers: Routers;
   readonly autoscaler: Autoscaler;
   readonly jobs: Pick<JobRunner, "idle">;
@@ -111,7 +115,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
     offers,
     space,
     proxy,
-    names,
+    ...{ names, portNames: createPortNames(dependencies, { gateway, proxy }) },
     routers,
     autoscaler,
     jobs: jobRunner,
@@ -202,6 +206,25 @@ function createGateway(
     gateway: new AgentGateway(ports, { clock, log, addressOf: clientAddressBehind(dependencies.trustedProxies) }),
     recorder,
   };
+}
+
+function createPortNames(
+  { database, clock, log, portNames, trustedProxies }: AppDependencies,
+  { gateway, proxy }: { readonly gateway: AgentGateway; readonly proxy: PortProxy },
+): PortNames | undefined {
+  if (portNames === undefined) return undefined;
+  const isProxy = proxyTrust(trustedProxies);
+  const isTrustedProxy = (address: string) => trustedProxies.kind !== "none" && isProxy(address, 0);
+  const made = new PortNames({
+    domain: portNames.domain,
+    findPlace: (name) => findPublishedPort(database.kysely, name, clock.now()),
+    openTunnel: ({ machineId, instanceId, port }) =>
+      gateway.openTunnel(machineId, { instance_id: instanceId, service: "port", port }),
+    countSent: (instanceId) => proxy.countSent(instanceId),
+    ...{ isTrustedProxy, clock, log },
+  });
+  limitConnections(made.server, { perAddress: CONNECTIONS_PER_ADDRESS, isProxy: isTrustedProxy });
+  return made;
 }
 
 function createProxy({ clock, log, proxy }: AppDependencies, gateway: AgentGateway): PortProxy {

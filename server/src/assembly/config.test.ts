@@ -268,6 +268,9 @@ test("a name of the server's own sets its addresses, and its settings say what t
     [{ ...domain, BERTH_TLS_CERT_FILE: "/nowhere.pem" }, /one key for each/],
     [{ ...domain, BERTH_TLS_CERT_FILE: "/nowhere.pem", BERTH_TLS_KEY_FILE: "/nowhere.key" }, /no such file/],
     [{ ...domain, BERTH_ACME_EAB_KID: "kid" }, /belong together/],
+    [{ ...domain, BERTH_PORTS_DOMAIN: "ports.example.net" }, /needs BERTH_ACME_DNS_HOOK/],
+    [{ BERTH_PORTS_DOMAIN: "ports.example.net" }, /needs BERTH_DOMAIN/],
+    [{ BERTH_PORTS_PORT: "8081" }, /needs BERTH_PORTS_DOMAIN/],
   ] as const) {
     assert.throws(() => readConfig(settings), refused);
   }

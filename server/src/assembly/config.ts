@@ -13,7 +13,7 @@ import { readSignUp } from "./sign-up-setting.ts";
 import { readBackupSettings } from "./backup-settings.ts";
 import { ConfigError } from "./config-error.ts";
 import { readLimits } from "./limit-settings.ts";
-import { readTlsSettings, type TlsSettings } from "./names-settings.ts";
+import { readPortNames, readTlsSettings, type PortNameSettings, type TlsSettings } from "./names-settings.ts";
 import { readSsoSettings } from "./sso-settings.ts";
 import type { BackupSettings } from "../domains/rental/backups/index.ts";
 import type { Limits } from "../http/rate-limit.ts";
@@ -90,6 +90,8 @@ export type Config = {
   readonly sso: SsoSettings | undefined;
   /** The name of this server with its certificates; undefined serves no TLS. */
   readonly tls: TlsSettings | undefined;
+  /** Host names of instances' ports; undefined for none. */
+  readonly portNames: PortNameSettings | undefined;
   /** The folder of backups and their limits; undefined makes none. */
   readonly backups: BackupSettings | undefined;
   readonly notifications: {
@@ -140,6 +142,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     seller: readSeller(environment),
     payments: readPayments(environment, tls?.url),
     tls,
+    portNames: readPortNames(environment, tls),
     internalUrl: readUrl("BERTH_INTERNAL_URL", environment["BERTH_INTERNAL_URL"])?.replace(/\/+$/, ""),
     agentAddresses: readAgentAddresses(environment["BERTH_AGENT_URLS"]),
     isSecretReplaced: environment["BERTH_REPLACE_SECRET"] === "1",

@@ -25,6 +25,32 @@ const NEED_DOMAIN = [
   ...["ACME_URL", "ACME_EMAIL", "ACME_DNS_HOOK", "ACME_EAB_KID", "ACME_EAB_KEY"],
 ].map((name) => `BERTH_${name}`);
 
+/** Host names of instances' ports. */
+export type PortNameSettings = {
+  /** The domain below which they are. */
+  readonly domain: string;
+  /** A port without TLS for a proxy that ends TLS; undefined for none. */
+  readonly plainPort: number | undefined;
+  /** The end of their addresses: a port where it is not the usual one. */
+  readonly suffix: string;
+};
+
+/** The settings of names for ports; undefined where there are none. */
+export function readPortNames(environment: Environment, tls: TlsSettings | undefined): PortNameSettings | undefined {
+  const text = environment["BERTH_PORTS_DOMAIN"];
+  const plain = environment["BERTH_PORTS_PORT"];
+  if (!text) {
+    if (plain) throw new ConfigError("BERTH_PORTS_PORT needs BERTH_PORTS_DOMAIN as well");
+    return undefined;
+  }
+  const domain = readName("BERTH_PORTS_DOMAIN", text);
+  if (tls === undefined && !plain) {
+    throw new ConfigError("BERTH_PORTS_DOMAIN needs BERTH_DOMAIN, or BERTH_PORTS_PORT for a proxy that ends TLS");
+  }
+  const suffix = tls === undefined || tls.httpsPort === 443 ? "" : `:${tls.httpsPort}`;
+  return { domain, plainPort: plain ? readPort("BERTH_PORTS_PORT", plain) : undefined, suffix };
+}
+
 /** The settings of TLS; undefined where a server has no name of its own. */
 export function readTlsSettings(environment: Environment): TlsSettings | undefined {
   const text = environment["BERTH_DOMAIN"];
@@ -60,9 +86,16 @@ export function readTlsSettings(environment: Environment): TlsSettings | undefin
   if (acme !== undefined && settings.httpPort === undefined && dnsHook === undefined) {
     throw new ConfigError("BERTH_HTTP_PORT is off, so certificates need BERTH_ACME_DNS_HOOK or files of yours");
   }
+  const portsDomain = environment["BERTH_PORTS_DOMAIN"];
+  if (portsDomain && acme !== undefined && dnsHook === undefined && files.length === 0) {
+    throw new ConfigError("BERTH_PORTS_DOMAIN needs BERTH_ACME_DNS_HOOK, or certificate files of yours for its names");
+  }
+  const ports: readonly WantedName[] = portsDomain
+    ? [{ name: `*.${readName("BERTH_PORTS_DOMAIN", portsDomain)}`, challenge: "dns-01" }]
+    : [];
   const main: WantedName = { name: domain, challenge: settings.httpPort === undefined ? "dns-01" : "http-01" };
   const port = settings.httpsPort === 443 ? "" : `:${settings.httpsPort}`;
-  return { ...settings, url: `https://${domain}${port}`, wanted: [main], acme, dnsHook, files };
+  return { ...settings, url: `https://${domain}${port}`, wanted: [main, ...ports], acme, dnsHook, files };
 }
 
 function readName(name: string, text: string): string {

@@ -77,6 +77,7 @@ import { createRegistryClient, templateOutlookRoutes, templateRoutes } from "../
 import { networkVolumeRoutes, type SpaceTable, volumeRoutes } from "../domains/supply/volumes/for-assembly.ts";
 import { unbuiltRoutes } from "../domains/unbuilt/index.ts";
 import { queueRoutes } from "../domains/rental/queue/index.ts";
+import { portNameOf } from "../proxy/port-name.ts";
 import { registerConsole } from "../http/console.ts";
 import { registerDocs } from "../http/docs.ts";
 import { listBelongings } from "./belongings.ts";
@@ -137,6 +138,7 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   });
   const view = {
     proxyHost: parts.proxy.publicHost,
+    portUrl: portUrlOf(parts),
     instanceKeySecret: (id: InstanceId) => keyOf(id).secret,
     encryption,
   };
@@ -185,6 +187,13 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   registerMetrics(http, { loops, gateway, offers, hub: parts.hub, routers: parts.routers, freeBytes, log, names });
   registerDocs(http);
   registerConsole(http, parts.console);
+}
+
+/** Makes the addresses by name of published ports; undefined where there are no names for ports. */
+function portUrlOf({ portNames }: Parts): ((instanceId: InstanceId, port: number) => string) | undefined {
+  if (portNames === undefined) return undefined;
+  const { domain, suffix } = portNames;
+  return (instanceId, port) => `https://${portNameOf({ instanceId, port }, domain)}${suffix}`;
 }
 
 /** Registers the routes of accounts, of signing in, and of teams. */

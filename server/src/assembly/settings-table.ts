@@ -223,6 +223,13 @@ export const SETTINGS: readonly Setting[] = [
     ...shared,
     meaning: "Name at which the server serves HTTPS with certificates of its own",
   },
+  {
+    name: "BERTH_PORTS_DOMAIN",
+    byDefault: "",
+    ...shared,
+    meaning: "Domain of the host names of instances' ports, such as 7-8080 below it",
+  },
+  { name: "BERTH_PORTS_PORT", byDefault: "", meaning: "Port without TLS for these names, for a proxy that ends TLS" },
   { name: "BERTH_HTTPS_PORT", byDefault: "443", meaning: "Port of HTTPS" },
   {
     name: "BERTH_HTTP_PORT",

@@ -34,6 +34,7 @@ export function sharedSettings(config: Config): SharedSettings {
     BERTH_BACKUP_LIMIT_GB: backups === undefined ? "" : String(backups.limitBytes / BYTES_PER_GB),
     BERTH_BACKUP_DAYS: backups === undefined ? "" : String(backups.keptDays),
     BERTH_DOMAIN: config.tls?.domain ?? "",
+    BERTH_PORTS_DOMAIN: config.portNames?.domain ?? "",
     BERTH_OPEN_SIGNUP: config.isSignupOpen ? "1" : "0",
     BERTH_SIGN_UP: config.signUp,
     BERTH_TAX_PERCENT: String(seller.taxPpm / PPM_PER_PERCENT),

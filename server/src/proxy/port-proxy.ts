@@ -84,7 +84,10 @@ export class PortProxy {
     return all;
   }
 
-  #countSent(instanceId: InstanceId, openedAt: Date): (bytes: number) => void {
+  /** Counts bytes that come out of an instance's container through a connection that opens now. */
+  countSent(instanceId: InstanceId): (bytes: number) => void {
+    const nowMs = this.#options.clock.now().getTime();
+    const openedAt = new Date(nowMs - (nowMs % OPENED_TOGETHER_MS));
     const key = `${instanceId} ${openedAt.getTime()}`;
     return (bytes) => {
       const before = this.#sent.get(key)?.bytes ?? 0n;
@@ -128,20 +131,13 @@ export class PortProxy {
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     door.waitingCount += 1;
     const { instanceId, service } = door.target;
-    const nowMs = this.#options.clock.now().getTime();
-    const openedAt = new Date(nowMs - (nowMs % OPENED_TOGETHER_MS));
+    const onSent = service === "jupyter" ? this.countSent(instanceId) : undefined;
     const tunnel = await this.#options.openTunnel(door.target).finally(() => (door.waitingCount -= 1));
     if (tunnel === undefined) socket.destroy();
     else if (socket.destroyed || tunnel.readyState !== tunnel.OPEN) {
       socket.destroy();
       tunnel.terminate();
-    } else
-      bridge(
-        socket,
-        tunnel,
-        this.#options.clock,
-        service === "jupyter" ? this.#countSent(instanceId, openedAt) : undefined,
-      );
+    } else bridge(socket, tunnel, this.#options.clock, onSent);
   }
 
   #admit({ connections, waitingCount }: Door, source: string): boolean {

@@ -1,8 +1,11 @@
 import { generateKeyPairSync } from "node:crypto";
 import forge from "node-forge";
 
-/** A certificate for a name, signed by itself, with its key; both in PEM. */
-export function aSelfSignedCertificate(hostname: string): { readonly key: string; readonly cert: string } {
+/** A certificate for a name, and further ones, signed by itself, with its key; both in PEM. */
+export function aSelfSignedCertificate(
+  hostname: string,
+  ...further: readonly string[]
+): { readonly key: string; readonly cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync("rsa", {
     modulusLength: 2048,
     publicKeyEncoding: { type: "spki", format: "pem" },
@@ -18,7 +21,7 @@ export function aSelfSignedCertificate(hostname: string): { readonly key: string
   certificate.setIssuer(subject);
   certificate.setExtensions([
     { name: "basicConstraints", cA: true },
-    { name: "subjectAltName", altNames: [{ type: 2, value: hostname }] },
+    { name: "subjectAltName", altNames: [hostname, ...further].map((value) => ({ type: 2, value })) },
   ]);
   certificate.sign(forge.pki.privateKeyFromPem(privateKey), forge.md.sha256.create());
   return { key: privateKey, cert: forge.pki.certificateToPem(certificate) };

@@ -40,6 +40,9 @@ function fieldsOf(instance: Instance, now: Date): Readonly<Record<string, string
     ports: Object.entries(instance.ports)
       .map(([inside, [outside]]) => `${inside} -> ${outside?.HostPort ?? "-"}`)
       .join(", "),
+    "at names": Object.entries(instance.port_urls)
+      .map(([inside, url]) => `${inside} -> ${url}`)
+      .join(", "),
   };
 }
 

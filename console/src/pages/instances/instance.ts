@@ -47,7 +47,8 @@ export type OpenPort = {
 const ADDRESS = /^[A-Za-z0-9.-]+$/;
 
 /** The open ports of an instance without that of SSH. */
-export function portsOf({ ports, public_ipaddr: address, image_runtype: runtype, jupyter_token: token }: Instance) {
+export function portsOf(instance: Instance) {
+  const { ports, port_urls: urls, public_ipaddr: address, image_runtype: runtype, jupyter_token: token } = instance;
   const host = address.trim();
   return Object.entries(ports).flatMap(([inner, places]): readonly OpenPort[] => {
     const port = Number(places[0]?.HostPort ?? 0);
@@ -55,8 +56,9 @@ export function portsOf({ ports, public_ipaddr: address, image_runtype: runtype,
     const isJupyter = inner === "8080/tcp" && runtype.includes("jupyter") && token !== "";
     const path = isJupyter ? `/?token=${encodeURIComponent(token)}` : "/";
     const isLink = ADDRESS.test(host) && inner.endsWith("/tcp");
-    const link = isLink ? `${isJupyter ? "https" : "http"}://${host}:${port}${path}` : undefined;
-    return [{ inner, place: `${host}:${port}`, link, isJupyter }];
+    const direct = isLink ? `${isJupyter ? "https" : "http"}://${host}:${port}${path}` : undefined;
+    // The address by name has TLS, and works also where the host cannot be reached.
+    return [{ inner, place: `${host}:${port}`, link: urls[inner] ?? direct, isJupyter }];
   });
 }
 

@@ -87,7 +87,10 @@ describe("certificates of names", () => {
   async function aServer(t: TestContext, settings: TlsSettings, options: Parameters<typeof testApp>[1] = {}) {
     const world = await testApp(t, { clock: new ManualClock(Date.now()), ...options, tls: settings });
     const port = await freePort();
-    const front = await startTls({ ...settings, httpsPort: port }, { ...world.app, loops: { wake: () => {} } });
+    const front = await startTls(
+      { tls: { ...settings, httpsPort: port }, portNames: undefined, host: HOST },
+      { ...world.app, loops: { wake: () => {} } },
+    );
     t.after(() => front.close());
     return { world, port };
   }

@@ -2,8 +2,16 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../base/clock.ts";
 import type { App } from "../types.ts";
 
-/** The cookie of a person who signed in with a browser. */
+/**
+ * The cookie of a person who signed in with a browser. With TLS its name begins with `__Host-`: browsers then let no other
+ * host name set it, not even one below or above this one, such as that of an instance's port.
+ */
 const SESSION_COOKIE = "berth_session";
+const SECURE_SESSION_COOKIE = `__Host-${SESSION_COOKIE}`;
+
+function cookieNameOf({ protocol }: Pick<FastifyRequest, "protocol">): string {
+  return protocol === "https" ? SECURE_SESSION_COOKIE : SESSION_COOKIE;
+}
 
 /** The longest value that can be a session's; longer ones are not looked up. */
 const VALUE_LENGTH_MAX = 200;
@@ -20,11 +28,13 @@ export type PresentedCookie =
  * The session cookie of a request. Two of them are unusable: a site on a neighbouring name can add a cookie to this one, and
  * the order in which browsers send them says nothing about which one this server set.
  */
-export function presentedCookie({ headers }: Pick<FastifyRequest, "headers">): PresentedCookie {
+export function presentedCookie(request: Pick<FastifyRequest, "headers" | "protocol">): PresentedCookie {
+  const { headers } = request;
+  const wanted = cookieNameOf(request);
   const values = (headers.cookie ?? "").split(";").flatMap((pair) => {
     const at = pair.indexOf("=");
     const name = (at < 0 ? pair : pair.slice(0, at)).trim();
-    return name === SESSION_COOKIE ? [at < 0 ? "" : pair.slice(at + 1).trim()] : [];
+    return name === wanted ? [at < 0 ? "" : pair.slice(at + 1).trim()] : [];
   });
   const [value] = values;
   if (value === undefined) return { kind: "none" };
@@ -80,8 +90,8 @@ function putCookie(reply: FastifyReply, request: FastifyRequest, content: Conten
   void reply.removeHeader("set-cookie").header("set-cookie", cookieOf(request, content));
 }
 
-function cookieOf({ protocol }: FastifyRequest, { value, seconds }: Content): string {
-  const parts = [`${SESSION_COOKIE}=${value}`, "HttpOnly", "Path=/", "SameSite=Lax", `Max-Age=${seconds}`];
-  if (protocol === "https") parts.push("Secure");
+function cookieOf(request: FastifyRequest, { value, seconds }: Content): string {
+  const parts = [`${cookieNameOf(request)}=${value}`, "HttpOnly", "Path=/", "SameSite=Lax", `Max-Age=${seconds}`];
+  if (request.protocol === "https") parts.push("Secure");
   return parts.join("; ");
 }

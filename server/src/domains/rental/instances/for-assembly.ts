@@ -14,6 +14,7 @@ export {
   PROXY_PORTS_CHANNEL,
   type ProxiedInstance,
 } from "./access/proxy-port-store.ts";
+export { findPublishedPort } from "./access/port-place.ts";
 export { watchProxiedTraffic } from "./traffic/proxied-traffic-service.ts";
 export { listUnreachedRuns, storeEvidence, type UnreachedRun } from "./evidence/evidence-store.ts";
 export { instanceRoutes } from "./routes.ts";

@@ -97,6 +97,7 @@ export const Instance = model("Instance", {
   public_ipaddr: Type.String(),
   local_ipaddrs: Type.String(),
   ports: Type.Record(Type.String(), Type.Array(Type.Object({ HostIp: Type.String(), HostPort: Type.String() }))),
+  port_urls: Type.Record(Type.String(), Type.String()),
   direct_port_count: Type.Integer(),
   direct_port_start: Type.Integer(),
   direct_port_end: Type.Integer(),

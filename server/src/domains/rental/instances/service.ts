@@ -38,7 +38,7 @@ import {
 } from "./store.ts";
 import { applyHappenings } from "./lifecycle/transitions.ts";
 import { listRanks } from "./bids/rank-service.ts";
-import { instanceRecord, type InstanceRecord } from "./views.ts";
+import { instanceRecord, type InstanceRecord, type PortUrl } from "./views.ts";
 import { requireSoleWriter } from "./lifecycle/writers.ts";
 
 export type InstanceRequest = {
@@ -217,6 +217,8 @@ export type ShowRequest = { readonly userId: UserId; readonly instanceId: number
 export type Viewpoint = {
   readonly now: Date;
   readonly proxyHost: string;
+  /** The address by name of a published TCP port; absent where this service has no names for ports. */
+  readonly portUrl?: PortUrl | undefined;
   readonly instanceKeySecret: InstanceKeySecret;
   readonly encryption: Encryption;
 };
@@ -267,7 +269,7 @@ export async function listInstanceEvents(db: Reader, { userId, instanceId }: Sho
 async function recordsOf(
   db: Reader,
   instances: readonly Instance[],
-  { now, proxyHost, instanceKeySecret, encryption }: Viewpoint,
+  { now, proxyHost, portUrl, instanceKeySecret, encryption }: Viewpoint,
 ): Promise<readonly InstanceRecord[]> {
   if (instances.length === 0) return [];
   const ids = instances.map((instance) => instance.id);
@@ -298,7 +300,7 @@ async function recordsOf(
     if (machine === undefined) return [];
     const instance = openInstance(stored, encryption);
     const jupyterToken = jupyterTokenOf(instance.launch.env, instanceKeySecret(id));
-    const access = { proxyHost, proxyPort: proxyPorts.get(id), jupyterToken };
+    const access = { proxyHost, proxyPort: proxyPorts.get(id), jupyterToken, portUrl };
     const surroundings = {
       machine,
       maintenances: maintenances.filter((one) => one.machineId === machine.id),

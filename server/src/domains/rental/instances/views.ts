@@ -5,6 +5,7 @@ import type { InstanceSshKey } from "../../people/accounts/for-instances.ts";
 import type { Maintenance, MachineDescription } from "../../supply/hosts/index.ts";
 import { shareOf, type Rank } from "../../supply/market/for-instances.ts";
 import type { Filling } from "../../supply/volumes/for-instances.ts";
+import type { InstanceId } from "../../../base/ids.ts";
 import type { Instance } from "./instance.ts";
 import { viewInterruption, viewWaiting } from "./bids/rules/interruption-view.ts";
 import { TRANSITIONS } from "./lifecycle/rules/lifecycle.ts";
@@ -47,7 +48,11 @@ export type Access = {
   /** The first of its pair of proxy ports; undefined when it has none. */
   readonly proxyPort: number | undefined;
   readonly jupyterToken: string;
+  /** The address by name of a published TCP port; undefined where this service has no names for ports. */
+  readonly portUrl: PortUrl | undefined;
 };
+
+export type PortUrl = (instanceId: InstanceId, port: number) => string;
 
 export type InstanceRecord = ReturnType<typeof instanceRecord>;
 
@@ -88,7 +93,7 @@ export function instanceRecord(instance: OpenedInstance, surroundings: Surroundi
     verification: machine.verification,
     ...launchFields(instance),
     ...sshFields(instance, machine, { ...access, isRunning }),
-    ...accessFields(instance, machine, isRunning),
+    ...accessFields(instance, machine, { isRunning, portUrl: access.portUrl }),
     ...gpuFields(instance, machine),
     ...boardFields(instance, machine),
     ...usageFields(instance, machine, isRunning ? surroundings.run?.usage : undefined),
@@ -156,8 +161,13 @@ function sshFields(
   };
 }
 
-function accessFields(instance: OpenedInstance, { facts }: MachineDescription, isRunning: boolean) {
+function accessFields(
+  instance: OpenedInstance,
+  { facts }: MachineDescription,
+  { isRunning, portUrl }: Pick<Access, "portUrl"> & { readonly isRunning: boolean },
+) {
   return {
+    port_urls: facts.opens_ports === true ? portUrlsOf(instance, isRunning, portUrl) : {},
     static_ip: facts.has_static_ip,
     machine_dir_ssh_port: 0,
     public_ipaddr: facts.public_ipaddr,
@@ -251,6 +261,14 @@ function toMaintenance({ startAt, endAt, category, reason }: Maintenance) {
 function toVolumeInfo({ volumeId, sizeBytes, usedBytes }: Filling) {
   const [size, used] = [Number(sizeBytes), Number(usedBytes)];
   return { id: volumeId, avail_space: Math.max(0, size - used) / BYTES_PER_GB, total_space: size / BYTES_PER_GB };
+}
+
+/** Addresses by name of the TCP ports of a running instance, but those that speak no HTTP: SSH, and Jupyter with its own TLS. */
+function portUrlsOf({ id, observed, launch }: Instance, isRunning: boolean, portUrl: PortUrl | undefined) {
+  if (!isRunning || observed === undefined || portUrl === undefined) return {};
+  const others = launch.runtype.mode === "jupyter" ? ["22/tcp", "8080/tcp"] : ["22/tcp"];
+  const ports = Object.keys(observed.ports).filter((key) => key.endsWith("/tcp") && !others.includes(key));
+  return Object.fromEntries(ports.map((key) => [key, portUrl(id, Number.parseInt(key, 10))]));
 }
 
 /** The port map of a running instance; an empty object otherwise, never null, since clients read into it. */

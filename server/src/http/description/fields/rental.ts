@@ -174,6 +174,10 @@ export const RENTAL_FIELDS: FieldWords = {
     "Ports of the host by port of the container, while the instance runs",
     { "22/tcp": [{ HostIp: "0.0.0.0", HostPort: "40122" }] },
   ],
+  "Instance.port_urls": [
+    "Addresses by name of its published TCP ports, by port of the container, while it runs; empty where the service has no names for ports",
+    { "8080/tcp": "https://7-8080.ports.example.com" },
+  ],
   "InstancePort.HostIp": ["Address that the port is bound to", "0.0.0.0"],
   "InstancePort.HostPort": ["Port of the host", "40122"],
   "Instance.direct_port_count": ["Ports of the container that are mapped to the host", 1],

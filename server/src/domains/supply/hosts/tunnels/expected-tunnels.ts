@@ -19,7 +19,7 @@ export function serverOfTunnel(tunnelId: string): ServerId | undefined {
 }
 
 /** The place that a tunnel leads to, the key that logs in on it alone, and the part of a log that it carries. */
-export type TunnelTarget = Pick<OpenTunnel, "instance_id" | "service" | "session_key" | "logs">;
+export type TunnelTarget = Pick<OpenTunnel, "instance_id" | "service" | "session_key" | "logs" | "port">;
 
 type Waiting = { readonly credentialId: AgentCredentialId; readonly settle: (socket: WebSocket | undefined) => void };
 
