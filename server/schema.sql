@@ -1779,6 +1779,7 @@ create table instances (
   traffic_reached_at timestamp with time zone,
   bundle_id bigint,
   observed_pull jsonb,
+  newer_runs_until_at timestamp with time zone,
   constraint instances_pkey PRIMARY KEY (id),
   constraint instances_bundle_id_check CHECK ((bundle_id >= 0)),
   constraint instances_desired_check CHECK ((desired = ANY (ARRAY['running'::text, 'stopped'::text, 'destroyed'::text]))),

@@ -26,6 +26,7 @@ const REQUIREMENTS: readonly Requirement[] = [
   { packageName: "python3-etcd", reason: "Patroni's client of etcd", isPresent: hasEtcdClient },
   { packageName: "etcd-server", reason: "the store of Patroni", isPresent: () => hasProgram("etcd") },
   { packageName: "postgresql-15", reason: "the PostgreSQL that Patroni keeps", isPresent: hasPostgres },
+  { packageName: "pgbackrest", reason: "the archive of a database", isPresent: () => hasProgram("pgbackrest") },
   { packageName: "chromium", reason: "a browser", isPresent: () => hasProgram("chromium") },
 ];
 

@@ -851,6 +851,7 @@ export type InstancesTable = {
   traffic_reached_at: Date | null;
   bundle_id: bigint | null;
   observed_pull: ColumnType<unknown, string | null, string | null>;
+  newer_runs_until_at: Date | null;
 };
 
 export type InvitationMailsTable = {

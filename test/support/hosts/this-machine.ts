@@ -40,8 +40,8 @@ export type ThisMachine = {
   berth(): Berth;
   readonly image: string;
   readonly machineId: number;
-  /** Starts it again on the same data and address, as an operator would after a crash. */
-  startAgain(): Promise<void>;
+  /** Starts it again on the same data and address, as an operator would after a crash; with another database if one is given. */
+  startAgain(databaseUrl?: string): Promise<void>;
   /** Full ids of an instance's containers, running or not. */
   containers(instanceId: number): Promise<readonly string[]>;
   containerOf(instanceId: number): Promise<string>;
@@ -51,10 +51,14 @@ export type ThisMachine = {
   close(): Promise<void>;
 };
 
-/** `firstPort` begins a hundred ports that nobody else uses, below those that the system gives out itself. */
+/**
+ * `firstPort` begins a hundred ports that nobody else uses, below those that the system gives out itself. Without an address
+ * the database is the server's own.
+ */
 export async function startThisMachine(
   firstPort: number,
   env: Readonly<Record<string, string>> = {},
+  firstDatabaseUrl?: string,
 ): Promise<ThisMachine> {
   const image = await busyboxImage();
   const firstProxyPort = firstPort + DIRECT_PORT_COUNT;
@@ -66,7 +70,8 @@ export async function startThisMachine(
     ...env,
   };
   const port = await freePort();
-  let berth = await startBerth({ port, env: environment });
+  const at = (databaseUrl: string | undefined) => (databaseUrl === undefined ? {} : { databaseUrl });
+  let berth = await startBerth({ port, env: environment, ...at(firstDatabaseUrl) });
   const { dataDir } = berth;
   const machine = await until("this machine on the market", async () => {
     const machines = await berth.sql("select id, host_key from machines where is_connected");
@@ -84,8 +89,8 @@ export async function startThisMachine(
     image,
     machineId: Number(machine["id"]),
     containers: ofInstance,
-    async startAgain() {
-      berth = await startBerth({ dataDir, port, env: environment });
+    async startAgain(databaseUrl = firstDatabaseUrl) {
+      berth = await startBerth({ dataDir, port, env: environment, ...at(databaseUrl) });
     },
     async containerOf(id) {
       const [found, ...more] = await ofInstance(id);

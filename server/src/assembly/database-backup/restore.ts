@@ -5,8 +5,8 @@ import type { Log } from "../../base/log.ts";
 import type { Database, DatabaseConfig } from "../../db/connect.ts";
 import { hasOtherConnections } from "../../db/inspection.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { findLastInstanceId } from "../../domains/rental/instances/for-assembly.ts";
-import { noteRestore } from "../../domains/servers/index.ts";
+import { expectNewerRuns, findLastInstanceId } from "../../domains/rental/instances/for-assembly.ts";
+import { noteRestore, RESTORE_FRESH_MS } from "../../domains/servers/index.ts";
 import { hasFile } from "../files.ts";
 import { lockDataDir } from "../lock.ts";
 import { unpackArchive } from "./archive.ts";
@@ -97,9 +97,10 @@ export async function acceptRestore(
 }
 
 async function note(database: Database, clock: Clock, backupAt: Date | undefined): Promise<void> {
-  await withTransaction(database, clock, async (tx) =>
-    noteRestore(tx, { backupAt, lastInstanceId: await findLastInstanceId(tx.db) }),
-  );
+  await withTransaction(database, clock, async (tx) => {
+    await noteRestore(tx, { backupAt, lastInstanceId: await findLastInstanceId(tx.db) });
+    await expectNewerRuns(tx, new Date(tx.now.getTime() + RESTORE_FRESH_MS));
+  });
 }
 
 async function putAside(dataDir: string, now: Date): Promise<string> {

@@ -13,4 +13,4 @@ export { findServerAddress, readInstallation, type ServerDescription } from "./s
 export { findOlderServers } from "./older-servers.ts";
 export { SAY_ALIVE_LOOP, ThisServer, type ServerPorts } from "./this-server.ts";
 export { noteRestore } from "./restore-service.ts";
-export { listKeptInstances } from "./restore-store.ts";
+export { listKeptInstances, RESTORE_FRESH_MS } from "./restore-store.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Reader, Tx } from "../../db/transaction.ts";
 
-/** Time for an operator and a host to hand over what a restore took from the database. */
-const KEPT_MS = 14 * 24 * 3_600_000;
+/** Time for hosts to come back after a restore, and for operators to hand over with them what it took from the database. */
+export const RESTORE_FRESH_MS = 14 * 24 * 3_600_000;
 /** The most that one message to an agent names. */
 const KEPT_RESTORES_MAX = 64;
 
@@ -51,7 +51,7 @@ export async function listKeptInstances(db: Reader, now: Date): Promise<readonly
   return db
     .selectFrom("database_restores")
     .select(["instance_id_after as after", "instance_id_until as until"])
-    .where("restored_at", ">", new Date(now.getTime() - KEPT_MS))
+    .where("restored_at", ">", new Date(now.getTime() - RESTORE_FRESH_MS))
     .orderBy("id", "desc")
     .limit(KEPT_RESTORES_MAX)
     .execute();

@@ -2,6 +2,7 @@
 export { certificateRoutes } from "./access/certificate-routes.ts";
 export { rootCertificate } from "./access/certificate-service.ts";
 export { storeLastCounters } from "./counting/counting-service.ts";
+export { expectNewerRuns } from "./lifecycle/restore-store.ts";
 export { followDevices } from "./lifecycle/device-health.ts";
 export { loadDesiredSets } from "./lifecycle/desired.ts";
 export { launchRoutes } from "./orders/launch-routes.ts";

@@ -39,6 +39,8 @@ export type Instance = {
   /** The deadline of its phase; undefined when it may wait. */
   readonly deadlineAt: Date | undefined;
   readonly generation: number;
+  /** The time up to which its host may have a newer run; undefined unless the database was set back lately. */
+  readonly newerRunsUntilAt: Date | undefined;
   /** The revision of its container, which grows when that is to be created again. */
   readonly revision: number;
   readonly observed: Observation | undefined;

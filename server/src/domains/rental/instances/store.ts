@@ -37,6 +37,7 @@ export type NewInstance = Omit<
   | "discountPpm"
   | "observed"
   | "deviceProblem"
+  | "newerRunsUntilAt"
   | "phaseSinceAt"
   | "deadlineAt"
   | "createdAt"
@@ -360,6 +361,7 @@ function toInstance(row: Selectable<InstancesTable>): Instance {
     phaseCause: row.phase_cause,
     phaseSinceAt: row.phase_since_at,
     generation: row.generation,
+    newerRunsUntilAt: row.newer_runs_until_at ?? undefined,
     revision: row.revision,
     observed: toObservation(row),
     deviceProblem: row.device_problem,

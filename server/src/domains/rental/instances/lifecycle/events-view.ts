@@ -20,6 +20,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   container_stopped: "The host reports that it has stopped.",
   container_removed: "The host reports that its container and data are removed.",
   host_lost: "The host has been away so long that the instance has certainly stopped there.",
+  host_ahead: "Its host has a newer run than the restored database knew: that run goes on here.",
   deadline_passed: "It stayed too long in this state, so the server ended that state.",
   contract_ended: "Its rental has reached the end date.",
   contract_extended: "The host has moved its end date.",

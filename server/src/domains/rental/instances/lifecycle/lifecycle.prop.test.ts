@@ -102,6 +102,7 @@ test("a running instance that is displaced gets an eviction notice, which ends o
     "containerStopped",
     "containerAbsent",
     "hostLost",
+    "hostAhead",
     "reprieved",
   ]);
   for (const { name, decision } of STEPS.filter(({ from }) => from === "yielding")) {

@@ -10,6 +10,7 @@ import { recordVolumes } from "../../../supply/volumes/for-instances.ts";
 import { raiseCounters } from "../counting/counting-service.ts";
 import { recordHealth } from "./device-health.ts";
 import type { LifecycleEvent } from "./rules/lifecycle.ts";
+import type { Instance } from "../instance.ts";
 import { noteNotRunning } from "../evidence/evidence-store.ts";
 import { eventOf } from "./rules/observation.ts";
 import { recordStarts } from "./start-record-service.ts";
@@ -113,10 +114,11 @@ async function recordNews(tx: Tx, sightings: readonly Sighting[], machineIds: re
   const ids = new Set(sightings.map(({ seen }) => asId<InstanceId>(seen.instance_id)));
   const locked = new Map((await lockInstances(tx, [...ids], { on: machineIds })).map((one) => [one.id, one]));
   // A host may only report on instances on its machines.
-  const own = sightings.flatMap((sighting) => {
+  const known = sightings.flatMap((sighting) => {
     const instance = locked.get(asId<InstanceId>(sighting.seen.instance_id));
     return instance?.machineId === sighting.machineId ? [{ ...sighting, instance }] : [];
   });
+  const own = await catchUp(tx, known);
   await updateObservations(
     tx,
     own.map(({ seen }) => seen),
@@ -134,6 +136,43 @@ async function recordNews(tx: Tx, sightings: readonly Sighting[], machineIds: re
     return [{ instance, event, actor: `host:${machineId}`, cause: CAUSES[event] ?? event }];
   });
   await applyHappenings(tx, happenings);
+}
+
+type OwnSighting = Sighting & { readonly instance: Instance };
+
+/** The highest generation that is believed of a host: no instance is started as often. */
+const GENERATION_MAX = 1_000_000;
+
+/**
+ * Takes over the generations of hosts that have newer runs than the database, which is possible only while a restore to an
+ * earlier state is fresh. Such a host would take every order for one of the past. A host that lies about it gets nothing but a new
+ * run, which it could have by reporting that the instance is gone.
+ */
+async function catchUp(tx: Tx, sightings: readonly OwnSighting[]): Promise<readonly OwnSighting[]> {
+  const ahead = sightings.filter(
+    ({ seen, instance: { generation, newerRunsUntilAt } }) =>
+      seen.generation > generation &&
+      seen.generation <= GENERATION_MAX &&
+      newerRunsUntilAt !== undefined &&
+      newerRunsUntilAt > tx.now,
+  );
+  if (ahead.length === 0) return sightings;
+  await applyHappenings(
+    tx,
+    ahead.map(({ instance, seen, machineId }) => ({
+      instance,
+      event: "hostAhead" as const,
+      actor: `host:${machineId}` as const,
+      cause: "host_ahead",
+      hostGeneration: seen.generation,
+    })),
+  );
+  const moved = await lockInstances(
+    tx,
+    ahead.map(({ instance }) => instance.id),
+  );
+  const now = new Map(moved.map((instance) => [instance.id, instance]));
+  return sightings.map((sighting) => ({ ...sighting, instance: now.get(sighting.instance.id) ?? sighting.instance }));
 }
 
 /** States in which a host reports that a run has not begun. */

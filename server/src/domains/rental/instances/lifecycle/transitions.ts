@@ -46,6 +46,8 @@ export type Happening = {
   readonly desired?: DesiredState;
   /** Milliseconds of the eviction notice that the event begins. */
   readonly noticeMs?: number;
+  /** The generation of a host that is ahead; the instance takes it over. */
+  readonly hostGeneration?: number;
 };
 
 /** The consequences of a set of events beyond the rows of their instances, gathered so that each is done once. */
@@ -123,14 +125,18 @@ async function applyAll(tx: Tx, happenings: readonly Happening[], after: Consequ
   );
   const runs = moves
     .filter(({ effects }) => effects.includes("newGeneration"))
-    .map(({ happening: { event }, from, generation }) => ({ instanceId: from.id, generation, event }));
+    .map(({ from, generation }) => ({ instanceId: from.id, generation }));
   await setChargeEnds(tx, chargeEndsOf(movedAt, moves));
   await insertRuns(tx, runs);
   await closeEnded(tx, moves);
   // Devices that were granted just now were granted to this run.
   await setGpuGrantGenerations(
     tx,
-    runs.filter(({ event }) => event !== "devicesGranted"),
+    moves
+      .filter(
+        ({ happening: { event }, from, generation }) => event !== "devicesGranted" && generation !== from.generation,
+      )
+      .map(({ from, generation }) => ({ instanceId: from.id, generation })),
   );
   await tellMoves(
     tx,
@@ -176,7 +182,7 @@ async function closeEnded(tx: Tx, moves: readonly Move[]): Promise<void> {
 
 /** The move of an instance that an event causes; undefined when it stays in its phase. */
 function moveOf(now: Date, happening: Happening): Move | undefined {
-  const { instance, event, cause, noticeMs = 0 } = happening;
+  const { instance, event, cause, noticeMs = 0, hostGeneration } = happening;
   const decision = decide(instance.phase, event, happening.desired ?? instance.desired);
   if (decision.kind === "reject") throw rejectionOf(decision.code, instance.id);
   if (decision.kind === "stay") return undefined;
@@ -190,7 +196,7 @@ function moveOf(now: Date, happening: Happening): Move | undefined {
     from: instance,
     to,
     cause,
-    generation: instance.generation + (effects.includes("newGeneration") ? 1 : 0),
+    generation: hostGeneration ?? instance.generation + (effects.includes("newGeneration") ? 1 : 0),
     deadlineAt: deadlineOf(to, now, noticeMs),
     displacedAt,
     isRelease: effects.includes("releaseDevices"),

@@ -40,11 +40,16 @@ export type LifecycleEvent =
    * arrives.
    */
   | "hostLost"
+  /**
+   * The host reports a newer run than the server knows: the database was set back to an earlier state. The instance goes
+   * on under the host's generation.
+   */
+  | "hostAhead"
   /** The instance stayed longer in its phase than the phase allows. */
   | "deadlinePassed";
 
 export type Effect =
-  /** Begin a new run under the next generation. */
+  /** Begin a new run under the next generation, or under that of a host that is ahead. */
   | "newGeneration"
   /** Send the host its changed desired set. */
   | "tellAgent"
@@ -87,6 +92,7 @@ export const TRANSITIONS = {
     containerStopped: IGNORE,
     containerAbsent: IGNORE,
     hostLost: IGNORE,
+    hostAhead: { to: "scheduled", effects: ["tellAgent"] },
     deadlinePassed: IGNORE,
   },
   starting: {
@@ -103,6 +109,7 @@ export const TRANSITIONS = {
     containerStopped: RESUME, // The host fenced itself before the run was confirmed.
     containerAbsent: IGNORE,
     hostLost: IGNORE, // It keeps its devices: the host is not sold while it is away, and resumes when it is back.
+    hostAhead: RESUME,
     deadlinePassed: STOP,
   },
   running: {
@@ -119,6 +126,7 @@ export const TRANSITIONS = {
     containerStopped: RESUME, // Stopped by the host's own fence, not by us.
     containerAbsent: RESUME,
     hostLost: IGNORE,
+    hostAhead: RESUME, // The run that goes on there is a new one here.
     deadlinePassed: IGNORE,
   },
   yielding: {
@@ -135,6 +143,7 @@ export const TRANSITIONS = {
     containerStopped: VACATE, // Its renter's work was saved before the time was over.
     containerAbsent: VACATE,
     hostLost: VACATE,
+    hostAhead: STOP,
     deadlinePassed: STOP,
   },
   stopping: {
@@ -151,6 +160,7 @@ export const TRANSITIONS = {
     containerStopped: VACATE,
     containerAbsent: VACATE,
     hostLost: VACATE,
+    hostAhead: STOP,
     deadlinePassed: { to: "stopping", effects: ["tellAgent"] }, // Say it again; only a receipt frees devices.
   },
   stopped: {
@@ -167,6 +177,7 @@ export const TRANSITIONS = {
     containerStopped: IGNORE,
     containerAbsent: IGNORE,
     hostLost: IGNORE,
+    hostAhead: { to: "stopped", effects: ["releaseHold", "tellAgent"] },
     deadlinePassed: IGNORE,
   },
   ending: {
@@ -183,6 +194,7 @@ export const TRANSITIONS = {
     containerStopped: IGNORE,
     containerAbsent: BURY,
     hostLost: BURY, // What is left on the disk is an orphan, removed when the host is back.
+    hostAhead: END,
     deadlinePassed: { to: "ending", effects: ["tellAgent"] },
   },
   ended: {
@@ -199,6 +211,7 @@ export const TRANSITIONS = {
     containerStopped: IGNORE,
     containerAbsent: IGNORE,
     hostLost: IGNORE,
+    hostAhead: IGNORE,
     deadlinePassed: IGNORE,
   },
 } as const satisfies Record<Phase, Record<LifecycleEvent, Outcome>>;
