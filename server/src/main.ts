@@ -27,6 +27,7 @@ import { createSmsSender, issueToken, pathOf } from "./domains/people/sign-in/in
 import { drainServer } from "./assembly/drain.ts";
 import { PROXY_LOOP } from "./assembly/loops/proxy.ts";
 import { readSecretFiles } from "./assembly/secret-files.ts";
+import { startTracing } from "./assembly/start-tracing.ts";
 import { startServer, type StartedServer } from "./assembly/start-server.ts";
 import {
   databaseTrouble,
@@ -282,6 +283,8 @@ async function main(): Promise<void> {
     return;
   }
   stops.push(() => lock.release());
+  const stopTracing = await startTracing(process.env, clock);
+  if (stopTracing !== undefined) stops.push(stopTracing);
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
       // A person at the keyboard, or a second signal, does not want to wait.

@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
+import { traced } from "./tracing.ts";
 
 /** Counts of the work of one run; shown to administrators. */
 export type LoopStatus = Readonly<Record<string, number | string>>;
@@ -166,7 +167,7 @@ class LoopRunner {
     this.#runCount += 1;
     this.#lastStartedAt = this.#clock.now();
     try {
-      this.#lastStatus = await this.loop.run();
+      this.#lastStatus = await traced(`loop ${this.loop.name}`, {}, () => this.loop.run());
       this.#lastError = null;
       if (this.#lastSuccessMs !== undefined) this.#lastSuccessMs = this.#clock.monotonicMs();
     } catch (error) {

@@ -1,7 +1,8 @@
-import { Kysely, PostgresDialect } from "kysely";
+import { Kysely, PostgresDialect, type LogEvent } from "kysely";
 import pg from "pg";
 import type { FactKeeper } from "../base/facts.ts";
 import type { Log } from "../base/log.ts";
+import { isTracing, startSpan, statementName } from "../base/tracing.ts";
 import { preparingPool } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
 
@@ -41,6 +42,14 @@ export type DatabaseConfig = Pick<
   readonly isPooled?: boolean;
 };
 
+/** Tells of a statement after it was run, by its name: neither its values nor its text leave the process. */
+function traceStatement({ query, queryDurationMillis, level }: LogEvent): void {
+  const name = statementName(query.sql);
+  const attributes = { "db.system.name": "postgresql", "db.query.summary": name };
+  const span = startSpan(name, { kind: "client", attributes, sinceMs: queryDurationMillis });
+  span?.end(level === "error" ? new Error("refused") : undefined);
+}
+
 /** Opens a pool of a few connections: PostgreSQL on a small machine answers eight clients faster than eighty. */
 export function connect({ isPooled = false, ...config }: DatabaseConfig, log: Log, facts: FactKeeper): Database {
   const pool = new pg.Pool({ max: 8, ...config, types, application_name: "berth" });
@@ -53,7 +62,8 @@ export function connect({ isPooled = false, ...config }: DatabaseConfig, log: Lo
     // A server that stops right after us may cut connections that are on their way out.
     if (!isClosing) log.warn({ err: error }, "an idle database connection broke");
   });
-  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparingPool(pool, { isPooled }) }) });
+  const dialect = new PostgresDialect({ pool: preparingPool(pool, { isPooled }) });
+  const kysely = new Kysely<Tables>({ dialect, ...(isTracing() ? { log: traceStatement } : {}) });
   return {
     pool,
     kysely,

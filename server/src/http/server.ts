@@ -37,6 +37,7 @@ import { serializerOf } from "./serialize.ts";
 import { watchSilentConnections } from "./silent-connections.ts";
 import { proxyTrust, type TrustedProxies } from "./trusted-proxies.ts";
 import type { RouteAccess } from "../base/access.ts";
+import { traceRequests } from "./trace-requests.ts";
 import type { App } from "./types.ts";
 import { validatorOf } from "./validate.ts";
 import { isClientPath, WebSockets } from "./web-sockets.ts";
@@ -132,6 +133,7 @@ export function createHttp(dependencies: HttpDependencies): HttpScope {
     perAddress: CONNECTIONS_PER_ADDRESS,
     isProxy: (address) => isProxy(address, 0),
   });
+  traceRequests(app, ({ socket }) => isProxy(socket.remoteAddress ?? "", 0));
   keepContexts(app, dependencies.onAct);
   const ownRequests = new OwnRequests(app);
   const gates = { authenticate: authenticator(dependencies, ownRequests), refuseInPause: pauseGate(dependencies) };
