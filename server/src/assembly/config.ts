@@ -13,6 +13,7 @@ import { readSignUp } from "./sign-up-setting.ts";
 import { readBackupSettings } from "./backup-settings.ts";
 import { ConfigError } from "./config-error.ts";
 import { readLimits } from "./limit-settings.ts";
+import { readMail } from "./mail-settings.ts";
 import { readPortNames, readTlsSettings, type PortNameSettings, type TlsSettings } from "./names-settings.ts";
 import { readSsoSettings } from "./sso-settings.ts";
 import type { BackupSettings } from "../domains/rental/backups/index.ts";
@@ -354,20 +355,6 @@ function readPercent(name: string, text: string, maxPpm: number): number {
   const ppm = Number(whole) * 10_000 + Number(fraction.padEnd(4, "0"));
   if (whole !== "" && ppm <= maxPpm) return ppm;
   throw new ConfigError(`${name} must be a number from 0 to ${maxPpm / 10_000} such as 2.5, not "${text}"`);
-}
-
-/** The settings of mail, both or neither: a server to hand mail to, and an address that it comes from. */
-function readMail(smtpUrl: string | undefined, from: string | undefined) {
-  if (!smtpUrl && !from) return undefined;
-  if (!smtpUrl) throw new ConfigError("BERTH_MAIL_FROM needs BERTH_SMTP_URL as well");
-  // It may hold a password, so it is not repeated.
-  const isSmtp =
-    URL.canParse(smtpUrl) && /^smtps?:$/.test(new URL(smtpUrl).protocol) && new URL(smtpUrl).hostname !== "";
-  if (!isSmtp) throw new ConfigError("BERTH_SMTP_URL must look like smtp://user:password@mail.example.com:587");
-  if (!from || !/^[^\p{Cc}]*@[A-Za-z0-9.-]+>?$/u.test(from)) {
-    throw new ConfigError(`BERTH_MAIL_FROM must be an address such as Berth <berth@example.com>, not "${from ?? ""}"`);
-  }
-  return { smtpUrl, from };
 }
 
 /** The provider of text messages; undefined when none is set up. */

@@ -182,8 +182,7 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   unbuiltRoutes(http);
   const freeBytes = parts.freeBytes ?? (async () => undefined);
   const { names, newestMigration, draining } = parts;
-  const warnings = () => names?.warnings() ?? [];
-  registerHealth(http, { loops, freeBytes, newestMigration, draining, warnings });
+  registerHealth(http, { loops, freeBytes, newestMigration, draining, warnings: () => names?.warnings() ?? [] });
   registerMetrics(http, { loops, gateway, offers, hub: parts.hub, routers: parts.routers, freeBytes, log, names });
   registerDocs(http);
   registerConsole(http, parts.console);
