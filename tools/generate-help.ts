@@ -33,6 +33,10 @@ Makes the npm packages of the SDK and of the command, and puts them into FOLDER.
 
 Makes the container images of the server and of the agent, and puts them into FOLDER, else into images. It needs mmdebstrap and
 Debian's archive; docs/operate/packages.md says how to run them.`,
+  drill: `Usage: berth drill [--hosts N] [--part NAME…] [--no-restore] [--seed N]
+
+Starts three servers, a PostgreSQL that fails over, proxies and N simulated hosts (1,000) on this machine, kills each part under
+load, restores a backup, and prints what was lost and how long each took; docs/operate/drill.md.`,
   pictures: `Usage: berth pictures [FOLDER]
 
 Takes pictures of the console with a real browser, and puts them into FOLDER, else into docs/pictures.`,

@@ -23,7 +23,13 @@ export async function simulationToken(database: Database): Promise<string> {
 /** The agent program as `berth up --simulate` starts it: one process for all these hosts. */
 export function startSimulatedAgents(
   url: string,
-  { token, hosts, gpus, stateDir }: { token: string; hosts: number; gpus: number; stateDir: string },
+  {
+    token,
+    hosts,
+    gpus,
+    stateDir,
+    logLevel = "warn",
+  }: { token: string; hosts: number; gpus: number; stateDir: string; logLevel?: string },
 ): SimulatedAgents {
   const child = spawn(
     process.execPath,
@@ -34,7 +40,7 @@ export function startSimulatedAgents(
     ],
     {
       stdio: ["ignore", "ignore", "inherit"],
-      env: { PATH: process.env["PATH"], MALLOC_ARENA_MAX: "1", BERTH_AGENT_TOKEN: token, BERTH_LOG_LEVEL: "warn" },
+      env: { PATH: process.env["PATH"], MALLOC_ARENA_MAX: "1", BERTH_AGENT_TOKEN: token, BERTH_LOG_LEVEL: logLevel },
     },
   );
   return { processId: child.pid ?? 0, stop: () => endProcess(child) };

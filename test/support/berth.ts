@@ -214,7 +214,7 @@ function describe({ url, dataDir, databaseUrl, adminKey, child, output, ended }:
     pid,
     output,
     ended,
-    call: (method, target, call) => send(`${url}${target}`, method, call),
+    call: (method, target, call) => sendRequest(`${url}${target}`, method, call),
     cli,
     async admin(...args) {
       const { code, stdout, stderr } = await cli("admin", ...args);
@@ -242,7 +242,11 @@ function describe({ url, dataDir, databaseUrl, adminKey, child, output, ended }:
 }
 
 /** Sends one request; an answer in JSON is read. */
-async function send(url: string, method: string, { key, body, headers = {} }: Call = {}): Promise<Answer> {
+export async function sendRequest(
+  url: string,
+  method: string,
+  { key, body, headers = {} }: Call = {},
+): Promise<Answer> {
   const response = await fetch(url, {
     method,
     redirect: "manual",

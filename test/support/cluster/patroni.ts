@@ -75,6 +75,11 @@ export class Patroni {
     return `postgresql://berth:${OWNER_PASSWORD}@127.0.0.1:${this.proxy.port}/berth`;
   }
 
+  /** The primary, for tools that copy all of it. */
+  get replicationUrl(): string {
+    return `postgresql://replicator:change-me-replicator@127.0.0.1:${this.proxy.port}/`;
+  }
+
   /** The member that leads; undefined while none does. */
   async primary(): Promise<Member | undefined> {
     const answers = await Promise.all(

@@ -12,6 +12,7 @@ export type Program = {
   /** The end of its output. */
   output(): string;
   isRunning(): boolean;
+  readonly ended: Promise<unknown>;
   /** Sends the signal and waits for the end. Safe when it has ended already. */
   end(signal?: NodeJS.Signals): Promise<void>;
 };
@@ -47,13 +48,14 @@ export function startProgram(
   child.stderr?.on("data", keep);
   child.on("error", (error) => (text += String(error)));
   const isRunning = () => child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+  const ended = once(child, "exit").catch(() => undefined);
   return {
     pid: child.pid ?? 0,
+    ended,
     output: () => text,
     isRunning,
     async end(signal = "SIGTERM") {
       if (!isRunning()) return;
-      const ended = once(child, "exit");
       child.kill(signal);
       await ended;
     },

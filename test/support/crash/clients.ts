@@ -2,8 +2,8 @@
 // answer.
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../../server/src/base/clock.ts";
-import type { Answer } from "../berth.ts";
-import type { Account, CrashWorld } from "./world.ts";
+import type { Answer, Berth } from "../berth.ts";
+import type { Account } from "./world.ts";
 import { until } from "../until.ts";
 
 const CLIENTS_PER_USER = 1;
@@ -16,6 +16,12 @@ const PAUSE_MS = 400;
 /** The most instances and volumes of one user at a time. */
 const INSTANCES_MAX = 5;
 const VOLUMES_MAX = 2;
+
+/** A service whose parts may be away, and its accounts. */
+export type ClientWorld = {
+  any(random: () => number): Pick<Berth, "call" | "adminKey">;
+  anAccount(email: string, dollars: number): Promise<Account>;
+};
 
 /** A request under one idempotency key, with its final answer. */
 export type Asked = {
@@ -48,9 +54,9 @@ type Request = {
 export class CrashClients {
   readonly asked: Asked[] = [];
   readonly users: readonly Account[];
-  /** Answers that no client should get while a part of the service is away: anything but 503 with a time to come back. */
+  /** Answers that no client should get while a part of the service is away: anything but an absence with a time to come back. */
   readonly wrongAnswers: string[] = [];
-  readonly #world: CrashWorld;
+  readonly #world: ClientWorld;
   readonly #random: () => number;
   #count = 0;
   #isStopped = false;
@@ -59,13 +65,13 @@ export class CrashClients {
   #written = Promise.withResolvers<number>();
   #writtenSinceMs = Infinity;
 
-  private constructor(world: CrashWorld, random: () => number, users: readonly Account[]) {
+  private constructor(world: ClientWorld, random: () => number, users: readonly Account[]) {
     this.#world = world;
     this.#random = random;
     this.users = users;
   }
 
-  static async open(world: CrashWorld, random: () => number): Promise<CrashClients> {
+  static async open(world: ClientWorld, random: () => number): Promise<CrashClients> {
     const users: Account[] = [];
     for (const name of USERS) {
       users.push(await world.anAccount(`${name}@example.com`, name === "poor" ? POOR_DOLLARS : RICH_DOLLARS));
@@ -262,7 +268,8 @@ export class CrashClients {
   }
 
   #judge(key: string, { status, retryAfter, text }: Answer): void {
-    if (status === 503 && retryAfter !== undefined) return;
+    // A proxy in front says 502 of a server that died with the request.
+    if ([502, 503, 504].includes(status) && retryAfter !== undefined) return;
     this.wrongAnswers.push(`${key} was answered ${status}, Retry-After ${String(retryAfter)}: ${text.slice(0, 200)}`);
   }
 

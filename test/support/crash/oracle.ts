@@ -1,11 +1,15 @@
 // Checks after any number of crashes: by the product's own audit, by the ledger, by the answers that the clients got,
 // and by the real runs of the engines.
 import { createHash } from "node:crypto";
+import type { Berth } from "../berth.ts";
 import type { Asked, CrashClients } from "./clients.ts";
 import type { CrashWorld } from "./world.ts";
 import { judgeRuns, judgeTogether, type ChargedRun, type RunVerdict } from "./runs.ts";
 import { auditStorage } from "./storage.ts";
 import { until } from "../until.ts";
+
+/** A database whose rows are compared with answers. */
+export type Books = { readonly berth: Pick<Berth, "sql"> };
 
 const NANOS_PER_CENT = 10_000_000n;
 
@@ -63,7 +67,7 @@ export async function auditBooks(world: CrashWorld): Promise<Findings> {
   };
 }
 
-async function untilSettled(world: CrashWorld): Promise<void> {
+export async function untilSettled(world: Books): Promise<void> {
   const left = async () =>
     world.berth.sql(
       `select 'instance' as kind, id, phase, settle_at from instances join instance_tabs on instance_id = id
@@ -78,7 +82,7 @@ async function untilSettled(world: CrashWorld): Promise<void> {
   });
 }
 
-async function auditLedger(world: CrashWorld): Promise<readonly string[]> {
+export async function auditLedger(world: Books): Promise<readonly string[]> {
   const [books] = await world.berth.sql(
     `select (select sum(balance_nanos) from ledger_accounts)::text as sum,
        (select count(*) from ledger_accounts where balance_nanos - held_nanos < floor_nanos)::int as overdrawn,
@@ -101,7 +105,7 @@ async function auditLedger(world: CrashWorld): Promise<readonly string[]> {
 }
 
 /** Finds usage that is on two charge lines, and transfers that pay two of them. */
-async function auditLines(world: CrashWorld): Promise<readonly string[]> {
+export async function auditLines(world: Books): Promise<readonly string[]> {
   const [found] = await world.berth.sql(
     `select (select count(transfer_id) - count(distinct transfer_id) from charge_lines)::int as paid_twice,
        (select count(*) - count(distinct key) from ledger_transfers)::int as repeated_keys,
@@ -125,7 +129,7 @@ async function auditLines(world: CrashWorld): Promise<readonly string[]> {
 }
 
 /** Checks that the effect of each acknowledged request is there once, and no other effect. */
-async function auditAcknowledged(world: CrashWorld, clients: CrashClients): Promise<readonly string[]> {
+export async function auditAcknowledged(world: Books, clients: CrashClients): Promise<readonly string[]> {
   const problems: string[] = [];
   const same = (what: string, told: readonly (string | number)[], stored: readonly (string | number)[]) => {
     const [a, b] = [told.map(String).toSorted(), stored.map(String).toSorted()];
@@ -157,7 +161,7 @@ async function auditAcknowledged(world: CrashWorld, clients: CrashClients): Prom
 }
 
 /** Checks that the answers to each user add up to their credit: given, received, sent, charged and given back. */
-async function auditCredit(world: CrashWorld, clients: CrashClients): Promise<readonly string[]> {
+export async function auditCredit(world: Books, clients: CrashClients): Promise<readonly string[]> {
   const rows = await world.berth.sql(
     `select user_id, balance_nanos::text as balance,
        (select coalesce(sum(amount_nanos), 0) from charge_lines where payer_id = user_id)::text as charged,

@@ -160,12 +160,8 @@ export class CrashWorld {
     return Object.assign(rack, { child: startAgents(rack) });
   }
 
-  async anAccount(email: string, dollars: number): Promise<Account> {
-    const body = { email, ...(dollars === 0 ? {} : { credit: dollars }) };
-    const answer = await this.berth.call("POST", "/api/v0/admin/users/", { key: this.berth.adminKey, body });
-    if (answer.status !== 200) throw new Error(answer.text);
-    const { body: made } = answer;
-    return { id: made.id, email, key: made.api_key, keyId: made.key_id };
+  anAccount(email: string, dollars: number): Promise<Account> {
+    return makeAccount(this.berth, email, dollars);
   }
 
   async #priceMachines(): Promise<void> {
@@ -320,6 +316,19 @@ export class CrashWorld {
     const directories = this.servers.map(({ berth }) => berth.dataDir);
     for (const directory of [...directories, own?.dataDir ?? []].flat()) await removeDataDir(directory);
   }
+}
+
+/** Makes an account with credit, as an administrator does. */
+export async function makeAccount(
+  { call, adminKey }: Pick<Berth, "call" | "adminKey">,
+  email: string,
+  dollars: number,
+): Promise<Account> {
+  const body = { email, ...(dollars === 0 ? {} : { credit: dollars }) };
+  const answer = await call("POST", "/api/v0/admin/users/", { key: adminKey, body });
+  if (answer.status !== 200) throw new Error(answer.text);
+  const { body: made } = answer;
+  return { id: made.id, email, key: made.api_key, keyId: made.key_id };
 }
 
 async function openPostgres(): Promise<Shared> {
