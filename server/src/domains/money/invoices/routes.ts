@@ -1,6 +1,7 @@
 import { invalid, notFound } from "../../../base/errors.ts";
 import { asId, type InstanceId } from "../../../base/ids.ts";
 import { toDollars } from "../../../base/money.ts";
+import { passAsRecorded } from "../../../http/request-contexts.ts";
 import { identityOf, type HttpScope } from "../../../http/server.ts";
 import { findRoleIdentifier, findUserByEmailOrId, recordAudit, resolveUserId } from "../../people/accounts/index.ts";
 import { listInstanceNames } from "../../rental/instances/index.ts";
@@ -91,6 +92,8 @@ function transferRoute({ app, database, clock, repeatable }: HttpScope, poster: 
         statedApiKeyId: statedApiKeyId === undefined ? undefined : String(statedApiKeyId),
         repeatable: repeatable(request),
       });
+      // The database writes the entry of the audit log, with the transfer (migration 0231).
+      passAsRecorded();
       return { success: true as const };
     },
   );
