@@ -2766,6 +2766,12 @@ create table reconciliation_findings (
 CREATE INDEX reconciliation_findings_last ON public.reconciliation_findings USING btree (last_found_at);
 CREATE UNIQUE INDEX reconciliation_findings_subject ON public.reconciliation_findings USING btree (kind, subject);
 
+create table request_limits (
+  bucket bytea not null,
+  empty_at timestamp with time zone not null,
+  constraint request_limits_pkey PRIMARY KEY (bucket)
+);
+
 create table route_signing_keys (
   id boolean default true not null,
   sealed_private_key text not null,

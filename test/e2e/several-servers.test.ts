@@ -16,7 +16,15 @@ import {
 import { testDatabase } from "../support/database/postgres.ts";
 import { until } from "../support/until.ts";
 
-const ENV = { ...NO_LIMITS, BERTH_PROXY_PORTS: "off" };
+/** An operation that no other test here calls. */
+const LIMITED = { operation: "api.cap.list", path: "/api/v0/caps/", perSecond: 50, burst: 100 };
+const ENV = {
+  BERTH_PROXY_PORTS: "off",
+  BERTH_RATE_LIMITS: JSON.stringify({
+    ...JSON.parse(NO_LIMITS.BERTH_RATE_LIMITS),
+    [LIMITED.operation]: { per_second: LIMITED.perSecond, burst: LIMITED.burst },
+  }),
+};
 
 /** Another server of the database, with the secret of the first one. */
 async function join(first: Berth, databaseUrl: string, options: StartOptions = {}): Promise<Berth> {
@@ -107,6 +115,31 @@ describe("several servers over one database", () => {
     assert.ok(Number(ran?.["ms"]) > 0);
     const audit = await one.cli("audit");
     assert.equal(audit.code, 0, audit.stdout + audit.stderr);
+  });
+
+  test("a caller of both servers gets what one of them would give, and not more", async () => {
+    await until("both to know each other", async () => {
+      const loops = await Promise.all(
+        [one, two].map((berth) => berth.call("GET", "/api/v0/admin/loops/", { key: one.adminKey })),
+      );
+      return loops.every(({ text }) => text.includes('"others":1'));
+    });
+    const startMs = performance.now();
+    let [allowed, refused] = [0, 0];
+    const client = async (berth: Berth) => {
+      while (refused < 300) {
+        const { status, text } = await berth.call("GET", LIMITED.path, { key });
+        if (status === 200) allowed += 1;
+        else if (status === 429) refused += 1;
+        else assert.fail(text);
+      }
+    };
+    await Promise.all([one, one, two, two].map(client));
+    const exact = LIMITED.burst + (LIMITED.perSecond * (performance.now() - startMs)) / 1000;
+    assert.ok(allowed <= exact * 1.01 + 2, `${allowed} were let through instead of ${exact}`);
+    assert.ok(allowed >= LIMITED.burst, `${allowed} were let through`);
+    const [row] = await one.sql("select count(*)::int as count from request_limits");
+    assert.ok(Number(row?.["count"]) > 0, "the servers have told each other");
   });
 
   test("a server that is killed takes only its own machines off the market, and brings them back", async () => {

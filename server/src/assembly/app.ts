@@ -1,5 +1,6 @@
 import type { InstanceId } from "../base/ids.ts";
 import { createEncryption, type Encryption } from "../base/encryption.ts";
+import { exchangeLimits } from "../db/limit-store.ts";
 import type { ChannelHandler } from "../db/listener.ts";
 import {
   createActLog,
@@ -38,6 +39,7 @@ import { createNotificationParts } from "./notification-parts.ts";
 import { PortNames } from "../proxy/port-names.ts";
 import { PortProxy } from "../proxy/port-proxy.ts";
 import { CONNECTIONS_PER_ADDRESS, limitConnections } from "../http/connection-limit.ts";
+import type { SharedLimits } from "../http/shared-limits/shared-limiter.ts";
 import { createHttp, type HttpDependencies, type HttpScope } from "../http/server.ts";
 import { clientAddressBehind, proxyTrust } from "../http/trusted-proxies.ts";
 import { LoopDriver } from "../base/loop-driver.ts";
@@ -80,7 +82,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const backupEnds = new BackupEnds({ database, clock, log, settings: dependencies.backups });
   const measurements = new MeasurementIntake(database, clock);
   const { gateway, recorder } = createGateway({ ...dependencies, encryption, leaseMs, backupEnds, measurements });
-  const http = createHttp({ ...dependencies, ...callersOf(people) });
+  const http = createHttp({ ...dependencies, ...callersOf(people), sharedLimits: sharedLimitsOf(dependencies) });
   const hub = createHub(dependencies, offers);
   const proxy = createProxy(dependencies, gateway);
   const search = (query: Readonly<Record<string, unknown>>) =>
@@ -154,6 +156,10 @@ function callersOf({ identities, ipHistory, actLog, pauses }: Callers) {
     currentPause: () => pauses.current(),
     onAct: (identity, act) => actLog.note({ actor: identity, ...act }),
   } satisfies Partial<HttpDependencies>;
+}
+
+function sharedLimitsOf({ database, server }: AppDependencies): SharedLimits {
+  return { serverCount: () => server?.liveCount ?? 1, exchange: (spent) => exchangeLimits(database.kysely, spent) };
 }
 
 /** The hub of event streams, which hears of offers by itself. */

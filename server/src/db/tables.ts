@@ -1495,6 +1495,11 @@ export type ReconciliationFindingsTable = {
   found_count: Generated<number>;
 };
 
+export type RequestLimitsTable = {
+  bucket: Buffer;
+  empty_at: Date;
+};
+
 export type RouteSigningKeysTable = {
   id: Generated<boolean>;
   sealed_private_key: string;
@@ -2079,6 +2084,7 @@ export type Tables = {
   proxy_ports: ProxyPortsTable;
   reconciliation_clock: ReconciliationClockTable;
   reconciliation_findings: ReconciliationFindingsTable;
+  request_limits: RequestLimitsTable;
   route_signing_keys: RouteSigningKeysTable;
   saved_searches: SavedSearchesTable;
   scheduled_jobs: ScheduledJobsTable;

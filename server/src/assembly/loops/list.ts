@@ -50,6 +50,7 @@ import { viewLoops } from "../../domains/people/sign-in/index.ts";
 import { teamLoops } from "../../domains/people/teams/index.ts";
 import { volumeLoops } from "../../domains/supply/volumes/for-assembly.ts";
 import { matchLoop, queueLoops, type Matcher } from "../../domains/rental/queue/index.ts";
+import { emptyLimitsLoop } from "./empty-limits.ts";
 import { idempotencyLoop } from "./idempotency.ts";
 import { payoutDoubtLoop } from "./payout-doubt.ts";
 import { uplinkProbeLoop } from "./uplink-probe.ts";
@@ -125,6 +126,7 @@ export function listLoops(
     ...[...teamLoops({ database, clock, moveCredit }), ...viewLoops({ database, clock })],
     ...volumeLoops({ database, clock }),
     idempotencyLoop({ database, clock }),
+    emptyLimitsLoop({ database }),
     encryptionLoop({ database, clock, encryption }),
     ...proxyLoops({ database, clock, proxy }),
     uplinkProbeLoop({ database, clock, gateway, measuredFrom: hostname() }),

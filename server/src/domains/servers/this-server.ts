@@ -55,6 +55,11 @@ export class ThisServer {
     return this.#current;
   }
 
+  /** The servers of this database that live, this one included, as of the last look. */
+  get liveCount(): number {
+    return 1 + this.#others.filter(({ isStopped }) => !isStopped).length;
+  }
+
   /** Agents' addresses of this server, and those of all live servers. */
   readonly agentAddresses = {
     own: () => this.#description.agentAddresses,

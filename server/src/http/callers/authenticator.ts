@@ -7,12 +7,14 @@ import { unauthenticated } from "../../base/errors.ts";
 import { refuseFrozen } from "../../base/freeze.ts";
 import type { Identity } from "../../base/identity.ts";
 import type { UserId } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
 import { networkOf } from "../../base/public-address.ts";
 import { refuseWithoutFactor } from "../../base/second-factor.ts";
 import { rateLimited } from "../error-response.ts";
 import type { OwnRequests } from "../own-requests.ts";
 import { presentedSecret } from "../presented-secret.ts";
-import { RateLimiter, type Limits } from "../rate-limit.ts";
+import type { Limits } from "../rate-limit.ts";
+import { SharedLimiter, type SharedLimits } from "../shared-limits/shared-limiter.ts";
 import { WrongKeys, type LookUp } from "../wrong-keys.ts";
 import { refuseCrossSite } from "./same-origin.ts";
 import { presentedCookie, type CookieSession } from "./session-cookie.ts";
@@ -30,7 +32,10 @@ export type RequestSender = { readonly ipAddress: string; readonly userAgent: st
 
 export type AuthenticatorDependencies = {
   readonly clock: Clock;
+  readonly log: Log;
   readonly limits: Limits;
+  /** Other servers that count the same requests; absent where there is none. */
+  readonly sharedLimits?: SharedLimits;
   /** Resolves a presented key; undefined when it is unknown or deleted. */
   readonly authenticate: LookUp<Identity>;
   /** Resolves the value of a session cookie; undefined when it is unknown, ended or over. Without it no cookie counts. */
@@ -54,14 +59,14 @@ export function authenticator(dependencies: AuthenticatorDependencies, ownReques
     const own = ownRequests.callerOf(request);
     const identity = access.permission === "public" ? undefined : (own ?? (await resolve(request, access)));
     if (identity === undefined) {
-      limitAddress(request.ip, access);
+      await limitAddress(request.ip, access);
       return;
     }
     request.identity = identity;
     if (own === undefined) {
       onAuthenticated(identity, { ipAddress: request.ip, userAgent: request.headers["user-agent"] });
     }
-    limitCaller(identity, access);
+    await limitCaller(identity, access);
     const refused =
       refuseInView(identity, { method: request.method, now: dependencies.clock.now() }, access) ??
       refuseOperation(identity, access) ??
@@ -111,32 +116,34 @@ function ambiguous() {
   return unauthenticated(message, "session_ambiguous");
 }
 
-function limiterOf({ limits, clock }: AuthenticatorDependencies) {
-  const limiter = new RateLimiter();
-  const limit = (bucketOwner: string, access: RouteAccess, factor = 1) => {
+const ALONE: SharedLimits = { serverCount: () => 1, exchange: async () => [] };
+
+function limiterOf({ limits, clock, log, sharedLimits = ALONE }: AuthenticatorDependencies) {
+  const limiter = new SharedLimiter({ ...sharedLimits, clock, log });
+  const limit = async (bucketOwner: string, access: RouteAccess, factor = 1) => {
     const { perSecond, burst } = limits.operations[access.operation] ?? limits[access.limit ?? "default"];
     const rule = { perSecond: perSecond * factor, burst: burst * factor };
-    const decision = limiter.take(`${access.operation} ${bucketOwner}`, rule, clock.monotonicMs());
+    const decision = await limiter.take(`${access.operation} ${bucketOwner}`, rule);
     if (!decision.allowed) throw rateLimited(1 / rule.perSecond, decision.retryAfterMs);
   };
   /** Operations with a limit of their own are left out: the operator chose what an account may ask of those. */
-  const limitAccount = (userId: UserId, { operation }: RouteAccess) => {
+  const limitAccount = async (userId: UserId, { operation }: RouteAccess) => {
     if (limits.operations[operation] !== undefined) return;
     const { perSecond, burst } = limits.default;
     const rule = { perSecond: perSecond * OPERATIONS_FACTOR, burst: burst * OPERATIONS_FACTOR };
-    const decision = limiter.take(`user ${userId}`, rule, clock.monotonicMs());
+    const decision = await limiter.take(`user ${userId}`, rule);
     if (!decision.allowed) throw rateLimited(1 / rule.perSecond, decision.retryAfterMs);
   };
   return {
     limitAddress: (ipAddress: string, access: RouteAccess) => limit(`ip ${networkOf(ipAddress)}`, access),
-    limitCaller: (identity: Identity, access: RouteAccess) => {
-      limit(`key ${identity.apiKeyId}`, access);
+    limitCaller: async (identity: Identity, access: RouteAccess) => {
+      await limit(`key ${identity.apiKeyId}`, access);
       // Keys inside containers are as many as the account rents, and each may call little.
       if (identity.instanceId !== undefined) return;
       // Reads of an administrator in a view do not count against the account that they see.
       const userId = identity.view?.adminId ?? identity.userId;
-      limit(`user ${userId}`, access, ACCOUNT_FACTOR);
-      limitAccount(userId, access);
+      await limit(`user ${userId}`, access, ACCOUNT_FACTOR);
+      await limitAccount(userId, access);
     },
   };
 }
