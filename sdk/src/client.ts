@@ -93,7 +93,7 @@ export function createClient(options: ClientOptions): Client {
   const servers = new ServerChoice(options.baseUrl);
 
   async function send<T>(call: Call, { idempotencyKey, signal }: CallOptions, read: Read<T>): Promise<T> {
-    const key = call.method === "GET" ? undefined : (idempotencyKey ?? globalThis.crypto.randomUUID());
+    const key = call.method === "GET" ? undefined : (idempotencyKey ?? randomKey());
     const away = new Map<string, Error>();
     let delays = 0;
     for (let attempt = 1; ; attempt += 1) {
@@ -274,4 +274,16 @@ function describeCause(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (typeof cause === "object" && cause !== null && "code" in cause) return String(cause.code);
   return cause instanceof Error ? cause.message : String(cause);
+}
+
+/**
+ * A random idempotency key, written as a UUID. Browsers have `crypto.randomUUID` only at pages that came by TLS or from their
+ * own machine.
+ */
+function randomKey(): string {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  // The version of random UUIDs, and their variant.
+  const [version, variant] = [`4${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`];
+  return [hex.slice(0, 8), hex.slice(8, 12), version, variant, hex.slice(20)].join("-");
 }
