@@ -82,6 +82,31 @@ test("a renter searches the market, rents, and ends the rental", async (t) => {
 
   await t.test("offers are compared side by side, in an address that can be shared", (t) => compare(t, world, caller));
 
+  await t.test(
+    "j and k move through the offers, x chooses one, Enter opens it, and / goes to the search",
+    async (t) => {
+      const page = await signedInPage(t, world, { caller, path: "/market" });
+      await page.getByText("5 of 5 offers").waitFor();
+      const at = (index: number) => page.locator(`tbody tr:nth-child(${index})[data-cursor]`).waitFor();
+      await page.keyboard.press("j");
+      await at(1);
+      await page.keyboard.press("j");
+      await at(2);
+      await page.keyboard.press("k");
+      await at(1);
+      await page.keyboard.press("x");
+      await page.getByText("Choose another offer to compare").waitFor();
+      assert.ok(await page.locator("tbody tr:nth-child(1)").getByRole("checkbox").isChecked());
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.keyboard.press("/");
+      await page.keyboard.type("j");
+      assert.equal(await page.getByLabel("Conditions").inputValue(), "j", "a key in a field is a letter");
+    },
+  );
+
   await t.test("a search is saved under a name that is shown as text, and found again", async (t) => {
     const page = await signedInPage(t, world, { caller, path: "/market?q=num_gpus=4" });
     await page.getByRole("button", { name: /Saved searches/ }).click();

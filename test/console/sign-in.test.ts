@@ -259,6 +259,24 @@ test("signing in to the console through single sign-on", async (t) => {
   await page.getByRole("button", { name: "Person" }).click();
   await page.getByText("Ada Lovelace").first().waitFor();
   assert.equal(new URL(page.url()).origin, publicUrl);
+
+  // The session ends while the person is at a page; they sign in again in another tab, and go on where they were.
+  await page.goto("/market");
+  // A search is a request with a key of its own, also where the page came without TLS.
+  await page.getByText("The market has no offers now").waitFor();
+  await world.app.env.pool.query("update api_keys set deleted_at = now() where kind <> 'api'");
+  const again = page.getByRole("dialog", { name: "Your session has ended" });
+  await page.getByRole("link", { name: "Templates" }).click();
+  const opened = page.context().waitForEvent("page");
+  await again.getByRole("link", { name: "Sign in with Example Corp in a new tab" }).click();
+  const tab = await opened;
+  await tab.getByRole("button", { name: "Person" }).waitFor();
+  await tab.close();
+  // A browser without a screen gives no window the focus.
+  await page.evaluate("dispatchEvent(new Event('focus'))");
+  await again.waitFor({ state: "detached" });
+  await page.getByRole("heading", { level: 1, name: "Templates" }).waitFor();
+
   await page.goto("/sign-in?error=sso_over");
   await page.getByText("This sign-in took too long").waitFor();
 });

@@ -1,6 +1,9 @@
-import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useEffectEvent, useState } from "react";
+import { browserSettings, userShow } from "../../../../sdk/src/index.ts";
+import { client } from "../../api/client.ts";
 import { useMe } from "../../api/me.ts";
+import { askPlain } from "../../api/query.ts";
 import { session } from "../../api/query-client.ts";
 import { useSignIn } from "../../api/session.ts";
 import { SecondFactor } from "../../forms/second-factor.tsx";
@@ -14,11 +17,14 @@ export function Again() {
   const queries = useQueryClient();
   const me = useMe();
   const [isByKey, setByKey] = useState(false);
-  const signIn = useSignIn((accountId) => {
+  const providers = useQuery(askPlain("account.settings", browserSettings)).data?.sso ?? [];
+  const goOn = (accountId: number | undefined) => {
     if (accountId !== me?.id) return globalThis.location.assign("/");
     session.set(false);
     void queries.invalidateQueries();
-  });
+  };
+  const signIn = useSignIn(goOn);
+  useReturn(({ id }) => goOn(id));
   if (signIn.factor !== undefined) return <SecondFactor {...signIn.factor} onBack={signIn.startAgain} />;
   const Form = isByKey ? KeyForm : PasswordForm;
   return (
@@ -32,7 +38,22 @@ export function Again() {
         </button>
         <a href="/sign-in">Leave the page</a>
       </div>
-      <OtherWays providers={[]} onAnswer={signIn.take} />
+      <OtherWays providers={providers} onAnswer={signIn.take} inOwnTab />
     </>
   );
+}
+
+/** Calls with the account of a session that another tab has begun, when the person comes back to this one. */
+function useReturn(onReturn: (account: { readonly id: number }) => void): void {
+  const latest = useEffectEvent(onReturn);
+  useEffect(() => {
+    // Nobody is signed in yet: the dialog stays.
+    const look = () =>
+      void userShow(client).then(
+        (account) => latest(account),
+        () => {},
+      );
+    globalThis.addEventListener("focus", look);
+    return () => globalThis.removeEventListener("focus", look);
+  }, []);
 }

@@ -9,10 +9,12 @@ import { HostileText } from "../../ui/HostileText.tsx";
 type Props = {
   readonly providers: readonly SsoProvider[];
   readonly onAnswer: (answer: PasskeySignInAnswer) => void;
+  /** True where the page has to stay: the issuer is opened in a tab of its own. */
+  readonly inOwnTab?: boolean;
 };
 
 /** Ways to sign in without a password: a passkey, and the issuers of single sign-on that this server trusts. */
-export function OtherWays({ providers, onAnswer }: Props) {
+export function OtherWays({ providers, onAnswer, inOwnTab = false }: Props) {
   const passkey = useMutation({
     mutationFn: signInWithPasskey,
     onSuccess: (answer) => {
@@ -29,9 +31,17 @@ export function OtherWays({ providers, onAnswer }: Props) {
       )}
       {providers.map(({ id, name }) => (
         // The server sends the browser on to the issuer, so this is no page of the console.
-        <Button key={id} variant="default" fullWidth component="a" href="/api/v0/auth/sso/start/">
+        <Button
+          key={id}
+          variant="default"
+          fullWidth
+          component="a"
+          href="/api/v0/auth/sso/start/"
+          {...(inOwnTab ? { target: "_blank", rel: "noopener" } : {})}
+        >
           <span>
             Sign in with <HostileText text={name} />
+            {inOwnTab && " in a new tab"}
           </span>
         </Button>
       ))}
