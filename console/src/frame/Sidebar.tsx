@@ -1,5 +1,5 @@
-import { Link } from "@tanstack/react-router";
-import { useId } from "react";
+import { Link, useLocation } from "@tanstack/react-router";
+import { useEffect, useId, useRef } from "react";
 import type { NavSection } from "./sections.ts";
 import classes from "./frame.module.css";
 
@@ -13,8 +13,14 @@ type Props = {
 /** Links to all areas, in sections. */
 export function Sidebar({ sections, counts, onChoose }: Props) {
   const id = useId();
+  const nav = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  // The sidebar of an operator is longer than the screen.
+  useEffect(() => {
+    nav.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
+  }, [pathname]);
   return (
-    <nav aria-label="Main" className={classes["nav"]}>
+    <nav ref={nav} aria-label="Main" className={classes["nav"]}>
       {sections.map(({ name, entries }) => (
         // A section of its own would be a landmark, with the name of one in some pages.
         <div key={name} role="group" aria-labelledby={`${id}${name}`} className={classes["navSection"]}>
