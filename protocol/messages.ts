@@ -3,6 +3,7 @@ import { DesiredInstance, DesiredVolume } from "./desired.ts";
 import { GpuFacts, MachineFacts } from "./facts.ts";
 import { Measurements } from "./measurements.ts";
 import { GpuHealth, ObservedInstance, ObservedVolume } from "./observed.ts";
+import { AgentRelease, UpdateResult } from "./release.ts";
 import { ServerAddresses, ServerList } from "./server-pass.ts";
 import { CancelTask, OpenTunnel, Task, TaskProgress, TaskResult } from "./tasks.ts";
 
@@ -37,6 +38,10 @@ export const Hello = Type.Object({
   makes_backups: Type.Optional(Type.Boolean()),
   /** True when the agent knows the task `cloud_copy` and has the program for it. */
   copies_to_clouds: Type.Optional(Type.Boolean()),
+  /** True when the agent takes newer versions of itself from its server, as its host has allowed. */
+  updates_itself: Type.Optional(Type.Boolean()),
+  /** The end of its last attempt to do so. */
+  update_result: Type.Optional(UpdateResult),
 });
 export type Hello = Static<typeof Hello>;
 
@@ -72,6 +77,10 @@ export const Welcome = Type.Object({
   servers: Type.Optional(ServerList),
   /** Milliseconds between two measurements; absent where the server keeps none and would refuse the message. */
   measure_ms: Type.Optional(Type.Integer({ minimum: 10 })),
+  /** The Ed25519 key, in base64url, by which the installation signs releases of the agent; for agents that update themselves. */
+  release_key: Type.Optional(Type.String({ maxLength: 64 })),
+  /** A newer version that this agent may take; absent where there is none for it yet. */
+  release: Type.Optional(AgentRelease),
 });
 export type Welcome = Static<typeof Welcome>;
 

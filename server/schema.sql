@@ -2182,6 +2182,7 @@ create table machines (
   proven_address text,
   address_calls_since_at timestamp with time zone,
   address_call_count integer default 0 not null,
+  agent_update jsonb,
   constraint machines_pkey PRIMARY KEY (id),
   constraint machines_agent_credential_id_host_key_key UNIQUE (agent_credential_id, host_key),
   constraint machines_address_call_count_check CHECK ((address_call_count >= 0)),

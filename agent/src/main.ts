@@ -10,10 +10,11 @@ import { noNetwork } from "./network/network.ts";
 import { bindAddressFor, ownAddress } from "./machine/network-facts.ts";
 import { forgetfulNotes } from "./instances/notes.ts";
 import { parseOptions, USAGE } from "./options.ts";
-import { PROOF_PROBLEM, startReal, type SettledOptions } from "./real-host.ts";
+import { PROOF_PROBLEM, startReal, type UpdatableOptions } from "./real-host.ts";
 import { noRegistries } from "./images/registries.ts";
 import { trustServers } from "./link/server-trust.ts";
 import { startHost, type RunningHost } from "./run-host.ts";
+import { launchAgent, updatesOf, wantsLauncher } from "./update/agent-updates.ts";
 import { createSimulatedEngine } from "./simulated/engine.ts";
 import { inventMachine } from "./simulated/machine.ts";
 
@@ -28,7 +29,7 @@ const SIMULATED_SPREAD_MS = 1;
 
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
-function startSimulated(options: SettledOptions, log: Log): RunningHost[] {
+function startSimulated(options: UpdatableOptions, log: Log): RunningHost[] {
   const base = options.hostKey;
   const bootId = randomUUID();
   return Array.from({ length: options.simulate }, (_, index) => {
@@ -66,7 +67,7 @@ function startSimulated(options: SettledOptions, log: Log): RunningHost[] {
   });
 }
 
-async function startRealOrEnd(options: SettledOptions, log: Log): Promise<RunningHost> {
+async function startRealOrEnd(options: UpdatableOptions, log: Log): Promise<RunningHost> {
   const started = await startReal(options, { log, tell });
   if (typeof started !== "string") return started;
   tell(started);
@@ -85,6 +86,7 @@ async function main(): Promise<void> {
     return;
   }
   if (parsed.options.simulate === 0) await goOnAsRoot();
+  if (wantsLauncher(parsed.options)) return launchAgent(parsed.options);
   const { caFile } = parsed.options;
   const distrust = trustServers(caFile, process.env);
   if (distrust !== undefined) {
@@ -105,7 +107,11 @@ async function main(): Promise<void> {
   const publicIpaddr = given.publicIpaddr || (await ownAddress(given.servers.home.socketUrl));
   const options = { ...given, publicIpaddr, bindAddress: given.bindAddress || bindAddressFor(publicIpaddr) };
   const log = createLog(options.logLevel);
-  const hosts = options.simulate > 0 ? startSimulated(options, log) : [await startRealOrEnd(options, log)];
+  let renew = (): void => {};
+  const updates = updatesOf(options, { log, onRefused: () => renew() });
+  const settled = { ...options, updates };
+  const hosts = options.simulate > 0 ? startSimulated(settled, log) : [await startRealOrEnd(settled, log)];
+  renew = () => hosts.forEach(({ session }) => session.renew());
   log.info({ hosts: hosts.length, server: new URL(options.servers.home.apiUrl).host }, "the agent runs");
   let isStopping = false;
   const stop = (signal: string) => {

@@ -43,6 +43,8 @@ export type Options = {
   readonly localImages: readonly string[];
   readonly geolocation: string;
   readonly mayInstall: boolean;
+  /** Take newer versions of the agent from the server at which this machine joined. */
+  readonly updatesItself: boolean;
   readonly logLevel: string;
 };
 
@@ -83,6 +85,7 @@ export const USAGE = `usage: berth agent [options]        (each option also as e
   --allow-registries LIST  registries in this network for renters BERTH_AGENT_ALLOW_REGISTRIES none
   --local-images LIST   images made here that renters may use     BERTH_AGENT_LOCAL_IMAGES none
   --geolocation TEXT    "City, CC"                                BERTH_AGENT_GEOLOCATION  ", US" (unknown)
+  --self-upgrade        take newer agents from the server         BERTH_AGENT_SELF_UPGRADE=1
   --no-install          never install or start Docker             BERTH_AGENT_NO_INSTALL=1
 A machine joins once, with a token from \`berth host token create\`; its credential then is in the state folder.
 The log level comes from BERTH_LOG_LEVEL. As a service: berth agent install | status | uninstall.`;
@@ -137,9 +140,7 @@ export function parseOptions(
       joinToken,
       isJoinOnly: read.isJoinOnly,
       hostKey: hostKey === "" ? undefined : hostKey,
-      simulate,
-      simulateGpus,
-      declared,
+      ...{ simulate, simulateGpus, declared },
       publicIpaddr,
       bindAddress: get("bind", ""),
       inetUpMbps: parseMbps(get("inet-up", "")),
@@ -151,6 +152,7 @@ export function parseOptions(
       allowedRegistries,
       localImages: parseList(get("local-images", "")),
       geolocation: get("geolocation", ", US").slice(0, 128),
+      updatesItself: read.updatesItself || env["BERTH_AGENT_SELF_UPGRADE"] === "1",
       mayInstall: !read.noInstall && env["BERTH_AGENT_NO_INSTALL"] !== "1",
       logLevel: env["BERTH_LOG_LEVEL"] ?? "info",
     },
@@ -203,19 +205,34 @@ const FLAGS = [
   "geolocation",
 ] as const;
 
-type Flags = { readonly values: Map<string, string>; readonly noInstall: boolean; readonly isJoinOnly: boolean };
+type Flags = {
+  readonly values: Map<string, string>;
+  readonly noInstall: boolean;
+  readonly isJoinOnly: boolean;
+  readonly updatesItself: boolean;
+};
 
 function readFlags(argv: readonly string[]): Flags | string {
   try {
     const options = Object.fromEntries(FLAGS.map((flag) => [flag, { type: "string" as const }]));
     const { values } = parseArgs({
       args: [...argv],
-      options: { ...options, "no-install": { type: "boolean" }, "join-only": { type: "boolean" } },
+      options: {
+        ...options,
+        "no-install": { type: "boolean" },
+        "join-only": { type: "boolean" },
+        "self-upgrade": { type: "boolean" },
+      },
       strict: true,
     });
     const given = new Map<string, string>();
     for (const [flag, value] of Object.entries(values)) if (typeof value === "string") given.set(flag, value);
-    return { values: given, noInstall: values["no-install"] === true, isJoinOnly: values["join-only"] === true };
+    return {
+      values: given,
+      noInstall: values["no-install"] === true,
+      isJoinOnly: values["join-only"] === true,
+      updatesItself: values["self-upgrade"] === true,
+    };
   } catch (cause) {
     return cause instanceof Error ? cause.message : String(cause);
   }

@@ -18,7 +18,7 @@ import type { Options } from "./options.ts";
 import { probePortOn } from "./instances/ports.ts";
 import { prepareDocker, realMachine } from "./machine/prepare-docker.ts";
 import { registryGate, resolveByHost } from "./images/registries.ts";
-import { startHost, type RunningHost } from "./run-host.ts";
+import { startHost, type HostInput, type RunningHost } from "./run-host.ts";
 import { programRunner } from "./base/programs.ts";
 import type { ServerChoice } from "./link/servers.ts";
 import { createSshService } from "./ssh/service.ts";
@@ -27,6 +27,7 @@ import { prepareToolbox, TOOLBOX_PATH } from "./machine/toolbox.ts";
 
 /** The options with the membership that this agent connects under. */
 export type SettledOptions = Omit<Options, keyof Membership> & Membership;
+export type UpdatableOptions = SettledOptions & Pick<HostInput, "updates">;
 
 export const PROOF_PROBLEM = "the proof that the server gave cannot be stored: the one before stays in use";
 
@@ -39,7 +40,7 @@ const WRONG_DRIVER =
  * be one.
  */
 export async function startReal(
-  options: SettledOptions,
+  options: UpdatableOptions,
   { log, tell }: { readonly log: Log; readonly tell: (line: string) => void },
 ): Promise<RunningHost | string> {
   const clock = systemClock;

@@ -16,6 +16,7 @@ import type { ServerChoice } from "./link/servers.ts";
 import { readMachineUse } from "./measurements/machine-use.ts";
 import { Measurer } from "./measurements/measurer.ts";
 import { Session } from "./link/session.ts";
+import type { SessionUpdates } from "./update/session-updates.ts";
 import type { RefuseRegistry } from "./images/registries.ts";
 import { simulatedGpus, SimulatedMachine } from "./simulated/use.ts";
 import { SimulatedShells } from "./simulated/shell/server.ts";
@@ -69,6 +70,8 @@ export type HostInput = {
   readonly localImages: readonly string[];
   readonly notesStore: NotesStore;
   readonly proofStore?: ProofStore;
+  /** Newer versions of the agent; absent where its host does not want them. */
+  readonly updates?: SessionUpdates | undefined;
   /** How long to wait before the first connection. */
   readonly delayMs: number;
 };

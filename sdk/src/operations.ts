@@ -3026,6 +3026,8 @@ export type JoinedMachine = {
   readonly last_seen_at: number;
   readonly clone_noticed_at: number | null;
   readonly gpu_problems: readonly string[];
+  readonly agent_version: string;
+  readonly agent_update: string | null;
 };
 
 export type ListedMachine = {

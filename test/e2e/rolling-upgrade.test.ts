@@ -29,14 +29,16 @@ const SERVERS = 3;
 const ENV = { ...NO_LIMITS, BERTH_PROXY_PORTS: "off", BERTH_DRAIN_SECONDS: "2", BERTH_LOG_LEVEL: "error" };
 /** A column in each of the busiest tables, and an index on one of them. */
 const EXPAND = {
-  "9000_columns.sql": `
+  "server/migrations/9000_columns.sql": `
     alter table instances add column later text;
     alter table endpoint_workers add column later integer not null default 0;
     alter table ledger_transfers add column later text;`,
-  "9001_index.sql":
+  "server/migrations/9001_index.sql":
     "-- no-transaction\ndrop index concurrently if exists instances_later;\ncreate index concurrently instances_later on instances (later);\n",
 };
-const CONTRACT = { "9002_contract.sql": "-- contract: 9001\nalter table ledger_transfers drop column later;" };
+const CONTRACT = {
+  "server/migrations/9002_contract.sql": "-- contract: 9001\nalter table ledger_transfers drop column later;",
+};
 const HELD_BACK =
   /^berth could not migrate: 9002_contract\.sql takes away what these running servers use: (\S+ \(\d+\.\d+\.\d+, schema \d{4}\)(, )?){3}\. Bring them to a version with schema 9001 or later, or stop them, and start this again\n$/;
 

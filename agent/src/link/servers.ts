@@ -128,6 +128,11 @@ export class ServerChoice {
     return parseServerUrl(this.#settled) ?? this.#known.home;
   }
 
+  /** True when that is the server at which this machine joined. */
+  get isAtHome(): boolean {
+    return this.#settled === this.#known.home.apiUrl;
+  }
+
   /** The credential or the pass for it. */
   get bearer(): string {
     return this.#known.bearer(this.#settled);

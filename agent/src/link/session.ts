@@ -1,4 +1,5 @@
 import { WebSocket, type RawData } from "ws";
+import manifest from "../../../package.json" with { type: "json" };
 import { PROOF_HEADER, PROTOCOL_VERSION } from "../../../protocol/index.ts";
 import {
   readServerMessage,
@@ -23,6 +24,7 @@ import { MeasurementSender, type MeasurementSenderInput } from "./measurement-se
 import type { Notes, NotesStore } from "../instances/notes.ts";
 import { noProof, type ProofStore } from "./proof.ts";
 import type { ServerChoice } from "./servers.ts";
+import { offerIn, updateFacts, type SessionUpdates } from "../update/session-updates.ts";
 
 export type SessionDependencies = MeasurementSenderInput & {
   readonly random: () => number;
@@ -46,11 +48,12 @@ export type SessionDependencies = MeasurementSenderInput & {
   readonly onCancelTask?: (taskId: string) => void;
   /** Opens a port at which the server can call this host's public address. */
   readonly openAddressDoor?: () => Promise<AddressDoor | undefined>;
+  /** Newer versions of the agent; absent where its host does not want them. */
+  readonly updates?: SessionUpdates | undefined;
   /** Called when the server has welcomed this agent, and unsent results can be sent. */
   readonly onConnected?: () => void;
 };
 
-const AGENT_VERSION = "0.1.0";
 const RECONNECT: BackOff = { firstMs: 200, limitMs: 10_000 };
 /** The attempt that a refusal counts as: the next one takes the longest delay, since asking often mends no refusal. */
 const ATTEMPT_AFTER_REFUSAL = 10;
@@ -188,7 +191,7 @@ export class Session {
     socket.on("open", () => {
       connection.helloAtMs = this.#deps.clock.monotonicMs();
       const { bootId } = this.#deps;
-      const versions = { protocolVersion: PROTOCOL_VERSION, agentVersion: AGENT_VERSION };
+      const versions = { protocolVersion: PROTOCOL_VERSION, agentVersion: manifest.version };
       const door = addressDoor === undefined ? {} : { addressPort: addressDoor.port };
       send(socket, {
         kind: "hello",
@@ -196,6 +199,7 @@ export class Session {
         bootId,
         ...description,
         ...door,
+        ...updateFacts(this.#deps.updates),
         sessionProof: this.#proofs.load(),
       });
     });
@@ -264,6 +268,7 @@ export class Session {
     const tickMs = Math.min(welcome.heartbeatMs / 4, welcome.leaseMs / 8);
     this.#retick(Math.max(MIN_TICK_MS, Math.min(MAX_TICK_MS, Math.floor(tickMs))));
     this.#sendReport();
+    void this.#deps.updates?.offer(offerIn(welcome, this.#deps.servers));
     this.#deps.onConnected?.();
   }
 
@@ -291,6 +296,7 @@ export class Session {
     this.#attempts = 0;
     connection.outstanding = connection.outstanding.filter((report) => report.sequence > sequence);
     this.#deps.host.acknowledge(found.finals);
+    this.#deps.updates?.reported();
     // Orders of an earlier connection may have been withdrawn since: after the end of the lease they start no
     // container.
     const isHeld = connection.desiredVersion > 0 || isLive(this.#lease, this.#deps.clock.monotonicMs());

@@ -42,6 +42,7 @@ import { findServerAddress, listKeptInstances, proveServer, readServerProof } fr
 import { findTransferHost, loadOpenTasks, recordTaskMessage } from "../domains/rental/tasks/index.ts";
 import { concludeBackups, type BackupEnds } from "../domains/rental/backups/index.ts";
 import { concludeClones } from "../domains/supply/volumes/for-assembly.ts";
+import type { AgentReleases } from "./agent-release/release.ts";
 import { furnishSimulatedHosts } from "./simulated-market.ts";
 import { WrongKeys } from "../http/wrong-keys.ts";
 
@@ -62,6 +63,7 @@ type Deps = {
   /** Addresses at which agents reach the servers of this database. */
   readonly addresses: PublishedAddresses;
   readonly secret: Buffer;
+  readonly releases: Pick<AgentReleases, "offerFor">;
   readonly encryption: Encryption;
   readonly instanceKeySecret: (id: InstanceId) => string;
   readonly recorder: ReportRecorder;
@@ -90,7 +92,7 @@ export function agentPorts(deps: Deps): AgentPorts {
   return {
     authenticate: slowedBy(new WrongKeys(clock), passes),
     serversFor: (credential) => passes.serversFor(credential),
-    serverAddresses: deps.addresses.all,
+    ...{ serverAddresses: deps.addresses.all, releaseFor: ({ id }, hello) => deps.releases.offerFor(id, hello) },
     register: async (arrival) => {
       const { credential, hello } = arrival;
       const nonsense = findNonsense(hello);

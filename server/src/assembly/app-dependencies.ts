@@ -39,6 +39,8 @@ export type AppDependencies = {
   readonly hasRequestLog?: boolean;
   /** The number of this version's newest migration; without it `/readyz` does not look for missing ones. */
   readonly newestMigration?: number | undefined;
+  /** The percentage of machines whose agents are offered this version of the agent; none unless given. */
+  readonly agentUpgradePercent?: number;
   /** The notice that this server is about to stop; without it nothing is told before the end. */
   readonly draining?: Draining | undefined;
   /** The issuer of invoices; without it they name none. */

@@ -27,6 +27,7 @@ import type { Autoscaler, Routers } from "../domains/serverless/index.ts";
 import { SpaceTable } from "../domains/supply/volumes/for-assembly.ts";
 import { BackupEnds } from "../domains/rental/backups/index.ts";
 import { MATCH_LOOP, Matcher } from "../domains/rental/queue/index.ts";
+import { AgentReleases } from "./agent-release/release.ts";
 import { agentPorts } from "./agent-ports.ts";
 import { createAutoscaling } from "./autoscaling.ts";
 import { createChannels } from "./channels.ts";
@@ -78,10 +79,9 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   const names = createNames(dependencies, encryption);
   const desk = createDesk(dependencies, encryption, offers);
   const poster = createTransferPoster(database, clock);
-  const leaseMs = dependencies.leaseMs ?? LEASE_MS;
   const backupEnds = new BackupEnds({ database, clock, log, settings: dependencies.backups });
   const measurements = new MeasurementIntake(database, clock);
-  const { gateway, recorder } = createGateway({ ...dependencies, encryption, leaseMs, backupEnds, measurements });
+  const { gateway, recorder, releases } = createGateway({ ...dependencies, encryption, backupEnds, measurements });
   const http = createHttp({ ...dependencies, ...callersOf(people), sharedLimits: sharedLimitsOf(dependencies) });
   const hub = createHub(dependencies, offers);
   const proxy = createProxy(dependencies, gateway);
@@ -106,7 +106,7 @@ export function buildApp(dependencies: AppDependencies): BerthApp {
   offers.follow((machineIds) => void (matcher.note(machineIds) && loops.wake(MATCH_LOOP)));
 
   const access = { ...people, names, encryption };
-  const means = { ...access, offers, space, desk, poster, gateway, loops, routers, reports };
+  const means = { ...access, offers, space, desk, poster, gateway, loops, routers, reports, releases };
   const parts = { ...dependencies, ...means, hub, agreement, search, provider, notificationParts };
   void http.app.register(async () => registerRoutes(http, parts));
 
@@ -192,12 +192,11 @@ function createLoops(
 function createGateway(
   dependencies: AppDependencies & {
     readonly encryption: Encryption;
-    readonly leaseMs: number;
     readonly backupEnds: BackupEnds;
     readonly measurements: MeasurementIntake;
   },
-): { readonly gateway: AgentGateway; readonly recorder: ReportRecorder } {
-  const { database, clock, log, secret, random, leaseMs, gatherMs = 0 } = dependencies;
+): { readonly gateway: AgentGateway; readonly recorder: ReportRecorder; readonly releases: AgentReleases } {
+  const { database, clock, log, secret, random, leaseMs = LEASE_MS, gatherMs = 0 } = dependencies;
   const serverId = () => dependencies.server?.id;
   const recorder = new ReportRecorder(database, clock, { leaseMs, serverId, gatherMs });
   const keyOf = instanceKeyMaker(secret);
@@ -205,12 +204,14 @@ function createGateway(
   const proofs = proofMaker(secret, random);
   const isPrivateAllowed = dependencies.notifications?.isPrivateAllowed ?? false;
   const addresses = dependencies.server?.agentAddresses ?? { own: () => [], all: () => [] };
-  const means = { isPrivateAllowed, serverId, proofs, addresses, instanceKeySecret, recorder };
+  const releases = new AgentReleases({ secret, percent: dependencies.agentUpgradePercent ?? 0 });
+  const means = { isPrivateAllowed, serverId, proofs, addresses, instanceKeySecret, recorder, releases };
   const measure: AgentPorts["measure"] = (...given) => dependencies.measurements.take(...given);
-  const ports = agentPorts({ ...dependencies, ...means, measure });
+  const ports = agentPorts({ ...dependencies, ...means, leaseMs, measure });
   return {
     gateway: new AgentGateway(ports, { clock, log, addressOf: clientAddressBehind(dependencies.trustedProxies) }),
     recorder,
+    releases,
   };
 }
 

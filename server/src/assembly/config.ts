@@ -69,6 +69,8 @@ export type Config = {
   readonly areSettingsReplaced: boolean;
   /** False when the database is migrated by `berth migrate` alone, and not by a start. */
   readonly mayMigrate: boolean;
+  /** The percentage of machines whose agents are offered this version of the agent. */
+  readonly agentUpgradePercent: number;
   /** Milliseconds for which a server that is asked to stop still answers, while others take its requests over. */
   readonly drainMs: number;
   /** True to make a new administrator's key; the one before stops working. */
@@ -107,6 +109,7 @@ export type Config = {
 const SIMULATED_HOSTS_MAX = 10_000;
 const NOTICE_SECONDS_MAX = 3_600;
 const SLICE_SECONDS_MAX = 86_400;
+const UPGRADE_PERCENT = "BERTH_AGENT_UPGRADE_PERCENT";
 const DRAIN_SECONDS_MAX = 600;
 const FEE_PPM_MAX = 500_000;
 const ARREARS_DOLLARS_MAX = 10_000;
@@ -149,6 +152,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     isSecretReplaced: environment["BERTH_REPLACE_SECRET"] === "1",
     areSettingsReplaced: environment["BERTH_REPLACE_SETTINGS"] === "1",
     mayMigrate: readSwitch("BERTH_MIGRATE", environment["BERTH_MIGRATE"] || "1"),
+    agentUpgradePercent: readInteger(UPGRADE_PERCENT, environment["BERTH_AGENT_UPGRADE_PERCENT"] || "0", 100),
     drainMs: readInteger("BERTH_DRAIN_SECONDS", environment["BERTH_DRAIN_SECONDS"] || "5", DRAIN_SECONDS_MAX) * 1000,
     isAdminKeyReplaced: environment["BERTH_REPLACE_ADMIN_KEY"] === "1",
     priceCeilings: {

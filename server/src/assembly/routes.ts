@@ -82,6 +82,8 @@ import { registerConsole } from "../http/console.ts";
 import { registerDocs } from "../http/docs.ts";
 import { listBelongings } from "./belongings.ts";
 import { collectPersonalData, erasePersonalData } from "./personal-data.ts";
+import type { AgentReleases } from "./agent-release/release.ts";
+import { registerAgentRelease } from "./agent-release/routes.ts";
 import { registerHealth } from "./health.ts";
 import { settingsInForce } from "./settings-table.ts";
 import { registerMetrics } from "./metrics/register.ts";
@@ -111,6 +113,7 @@ export type Parts = AppDependencies & {
   readonly routers: Routers;
   readonly agreement: Agreement;
   readonly reports: WorkerReports;
+  readonly releases: AgentReleases;
   readonly search: (query: Readonly<Record<string, unknown>>) => ReturnType<typeof searchOffers>;
   readonly provider: PaymentProvider;
   readonly notificationParts: ReturnType<typeof createNotificationParts>;
@@ -186,6 +189,7 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   registerMetrics(http, { loops, gateway, offers, hub: parts.hub, routers: parts.routers, freeBytes, log, names });
   registerDocs(http);
   registerConsole(http, parts.console);
+  registerAgentRelease(http, parts.releases);
 }
 
 /** Makes the addresses by name of published ports; undefined where there are no names for ports. */

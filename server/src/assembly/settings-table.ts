@@ -32,6 +32,11 @@ export const SETTINGS: readonly Setting[] = [
   },
   { name: "BERTH_MIGRATE", byDefault: "1", meaning: "0: only `berth migrate` changes the schema, and no start does" },
   {
+    name: "BERTH_AGENT_UPGRADE_PERCENT",
+    byDefault: "0",
+    meaning: "Percentage of machines whose agents are offered this version, where their hosts allow it",
+  },
+  {
     name: "BERTH_DRAIN_SECONDS",
     byDefault: "5",
     meaning: "Seconds for which a server that stops still answers while others take over",

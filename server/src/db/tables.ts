@@ -1136,6 +1136,7 @@ export type MachinesTable = {
   proven_address: string | null;
   address_calls_since_at: Date | null;
   address_call_count: Generated<number>;
+  agent_update: ColumnType<unknown, string | null, string | null>;
 };
 
 export type MarketRulesTable = {

@@ -39,15 +39,13 @@ async function linkPackages(folder: string): Promise<void> {
   await symlink(await readlink(modules).catch(() => modules), path.join(folder, "node_modules"));
 }
 
-/** This source with another version and with further migrations, by their file names. */
-export async function laterVersion(version: string, migrations: Readonly<Record<string, string>>): Promise<Version> {
+/** This source with another version, and with further migrations or files, by their paths. */
+export async function laterVersion(version: string, files: Readonly<Record<string, string>>): Promise<Version> {
   const { folder, remove } = await aFolder();
   for (const part of PARTS) await cp(path.join(ROOT, part), path.join(folder, part), { recursive: true });
   const file = path.join(folder, "package.json");
   await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, "utf8")), version }));
-  for (const [name, sql] of Object.entries(migrations)) {
-    await writeFile(path.join(folder, "server/migrations", name), sql);
-  }
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
   await linkPackages(folder);
   return { program: path.join(folder, "berth"), remove };
 }

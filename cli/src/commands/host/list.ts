@@ -12,6 +12,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: "MACHINE", cell: ({ machine }) => machine?.id },
   { title: "HOSTNAME", cell: ({ machine }) => machine?.hostname },
   { title: "STATE", cell: stateOf },
+  { title: "AGENT", cell: ({ machine }) => machine?.agent_version },
   { title: "NOTE", cell: noteOf },
 ];
 
@@ -40,6 +41,7 @@ function noteOf({ credential, machine }: Row): string {
     credential.is_own_agent ? "the server's own agent" : "",
     machine?.is_simulated === true ? "simulated" : "",
     ...(machine?.gpu_problems ?? []),
+    machine?.agent_update === null || machine === undefined ? "" : `update to ${machine.agent_update}`,
     cloned === null ? "" : `a copy of its credential was refused ${dateText(cloned)}`,
   ]
     .filter((text) => text !== "")

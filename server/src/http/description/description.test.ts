@@ -33,8 +33,8 @@ describe("the description of the API", () => {
 
   before(async () => {
     document = (await describeApi(({ method, path, operation }) => {
-      // Pages for people, and the files that they load, are no part of the API.
-      if (method !== "HEAD" && !operation.startsWith("console."))
+      // Pages for people, the files that they load, and the archive that agents load, are no part of the API.
+      if (method !== "HEAD" && !/^(console|agent)\./.test(operation))
         routes.push(`${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
     })) as Document;
     inlined = inlineModels(document);

@@ -269,6 +269,8 @@ export const PEOPLE_FIELDS: FieldWords = {
     null,
   ],
   "JoinedMachine.gpu_problems": ["GPUs that are out of the market now, each with the reason", []],
+  "JoinedMachine.agent_version": ["Version of its agent", "0.1.0"],
+  "JoinedMachine.agent_update": ["End of the last attempt of its agent to update itself; null if there was none", null],
   "AgentJoinRequest.token": ["A join token", "join_2f81"],
   "AgentJoinRequest.host_key": ["Name of the machine", "gpu-rack-3"],
   "AgentJoinRequest.fingerprint": [

@@ -130,7 +130,7 @@ export async function updateMachines(
   }));
   const { rows: updated } = await sql<{ id: MachineId; session_number: number }>`
     update machines set
-      boot_id = said.boot_id, agent_version = said.agent_version, engine_kind = said.engine_kind,
+      boot_id = said.boot_id, agent_version = said.agent_version, agent_update = said.agent_update, engine_kind = said.engine_kind,
       engine_version = said.engine_version, facts = said.facts, is_connected = true, server_id = said.server_id,
       agent_address = said.agent_address, proven_address = null,
       connected_at = said.connected_at, last_seen_at = greatest(machines.last_seen_at, said.last_seen_at), lease_until_at = said.lease_until_at,
@@ -174,6 +174,7 @@ function presence(
     agent_address: address ?? null,
     boot_id: hello.boot_id,
     agent_version: hello.agent_version,
+    agent_update: hello.update_result ?? null,
     engine_kind: hello.engine.kind,
     engine_version: hello.engine.version,
     facts: { ...hello.machine, is_simulated: isSimulated(hello) },

@@ -56,6 +56,8 @@ export const CredentialRecord = model("AgentCredential", {
       last_seen_at: time("Time of the agent's last report"),
       clone_noticed_at: maybeTime("Time at which a copy of its credential was last refused"),
       gpu_problems: Type.Array(Type.String()),
+      agent_version: Type.String(),
+      agent_update: Type.Union([Type.String(), Type.Null()]),
     }),
   ),
 });

@@ -1,3 +1,4 @@
+import type { UpdateResult } from "../../../../../../protocol/index.ts";
 import { sql } from "kysely";
 import type { AgentCredentialId, JoinTokenId, MachineId, UserId } from "../../../../base/ids.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
@@ -29,6 +30,9 @@ export type JoinedMachine = {
   readonly cloneDetectedAt: Date | undefined;
   /** A sentence for each GPU that is out of the market. */
   readonly gpuProblems: readonly string[];
+  readonly agentVersion: string;
+  /** The end of its agent's last attempt to update itself. */
+  readonly agentUpdate: UpdateResult | undefined;
 };
 
 export type AgentCredential = {
@@ -294,7 +298,7 @@ export async function listCredentials(db: Reader, userId: UserId): Promise<reado
   const { rows } = await sql<CredentialRow>`
     select c.id, c.name, c.fingerprint is not null as has_joined, c.created_at, c.revoked_at, m.id as machine_id, m.host_key,
       m.facts ->> 'hostname' as hostname, m.engine_kind = 'simulated' as is_simulated, m.is_connected, m.last_seen_at,
-      m.clone_noticed_at,
+      m.clone_noticed_at, m.agent_version, m.agent_update,
       array(
         select (d.facts ->> 'name') || ' ' || d.position || ': ' || d.health_reason from devices d
         where d.machine_id = m.id and d.kind = 'gpu' and d.is_present and not d.is_healthy order by d.position
@@ -335,6 +339,8 @@ type CredentialRow = {
   readonly last_seen_at: Date | null;
   readonly clone_noticed_at: Date | null;
   readonly gpu_problems: readonly string[];
+  readonly agent_version: string | null;
+  readonly agent_update: UpdateResult | null;
 };
 
 function toMachine(row: CredentialRow): JoinedMachine | undefined {
@@ -348,6 +354,8 @@ function toMachine(row: CredentialRow): JoinedMachine | undefined {
     lastSeenAt: row.last_seen_at,
     cloneDetectedAt: row.clone_noticed_at ?? undefined,
     gpuProblems: row.gpu_problems,
+    agentVersion: row.agent_version ?? "",
+    agentUpdate: row.agent_update ?? undefined,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { UpdateResult } from "../../../../../../protocol/index.ts";
 import type { AgentCredential, JoinToken } from "./store.ts";
 import type { CredentialRecord, JoinTokenRecord } from "./schema.ts";
 
@@ -27,9 +28,15 @@ export function viewCredential(credential: AgentCredential): CredentialRecord {
       is_connected: machine.isConnected,
       last_seen_at: epochSeconds(machine.lastSeenAt),
       gpu_problems: [...machine.gpuProblems],
+      agent_version: machine.agentVersion,
+      agent_update: machine.agentUpdate === undefined ? null : describeUpdate(machine.agentUpdate),
       clone_noticed_at: machine.cloneDetectedAt === undefined ? null : epochSeconds(machine.cloneDetectedAt),
     })),
   };
+}
+
+function describeUpdate({ version, outcome, problem }: UpdateResult): string {
+  return outcome === "done" ? `${version} done` : `${version} ${outcome.replace("_", " ")}: ${problem}`;
 }
 
 export function epochSeconds(time: Date): number {

@@ -16,7 +16,7 @@ import type { AgentCredentialId, MachineId } from "../../../../base/ids.ts";
 import type { Log } from "../../../../base/log.ts";
 import { AgentSession, refuse, textOf, type SessionPorts } from "./agent-session.ts";
 import { revoked, type Admission } from "./admission.ts";
-import type { Admitted } from "./agent-passes.ts";
+import { nameOf, type Admitted, type ReleasePort } from "./agent-passes.ts";
 import type { TunnelTarget } from "../tunnels/expected-tunnels.ts";
 import { AgentStreams, isStreamPath, refuseUpgrade, type Knock, type StreamPorts } from "../tunnels/agent-streams.ts";
 import type { AddressChallenge } from "../addresses/address-proof-service.ts";
@@ -46,7 +46,8 @@ export type LastWord = { readonly machineId: MachineId; readonly unstored: Unsto
 
 /** Means of the gateway, which holds connections and knows nothing of rentals. */
 export type AgentPorts = Omit<SessionPorts, "heartbeatMs" | "measureMs"> &
-  StreamPorts & {
+  StreamPorts &
+  ReleasePort & {
     /** Throws `rate_limited` where the address has shown too many wrong tokens. */
     readonly authenticate: (
       token: string | undefined,
@@ -310,6 +311,7 @@ export class AgentGateway {
       socket.pause();
       refuseImpossibleGpus(hello);
       await this.#refuseWhileConnected(credential, hello);
+      const release = await this.#ports.releaseFor(credential, hello);
       const arrival = { credential, hello, ...(address === undefined ? {} : { address }) };
       const admission = await this.#ports.register(arrival);
       const { machineId } = admission;
@@ -329,6 +331,7 @@ export class AgentGateway {
       session.start(admission, {
         ...(challenge === undefined ? {} : { address_nonce: challenge.nonce }),
         ...(servers === undefined ? {} : { servers }),
+        ...release,
       });
       if (challenge !== undefined) this.#noting(this.#call(admission, challenge));
     } catch (error) {
@@ -393,8 +396,4 @@ export class AgentGateway {
     const strangeMs = SILENT_HEARTBEATS_MAX * HEARTBEAT_MS;
     for (const [socket, sinceMs] of this.#strangers) if (nowMs - sinceMs > strangeMs) socket.terminate();
   }
-}
-
-function nameOf({ id }: Credential, { host_key: hostKey }: Hello): string {
-  return `${id} ${hostKey}`;
 }

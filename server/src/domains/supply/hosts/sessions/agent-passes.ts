@@ -1,10 +1,27 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { passText, proofText, readPass, type ServerList } from "../../../../../../protocol/index.ts";
+import {
+  passText,
+  proofText,
+  readPass,
+  type Hello,
+  type ServerList,
+  type Welcome,
+} from "../../../../../../protocol/index.ts";
 import { asId, type AgentCredentialId } from "../../../../base/ids.ts";
-import type { FoundCredential } from "../store.ts";
+import type { Credential, FoundCredential } from "../store.ts";
 
 /** The credential of an agent that connects, and the server's answer to the challenge of an agent that shows a pass. */
 export type Admitted = FoundCredential & { readonly proof?: string | undefined };
+
+/** The newer version of the agent that this one may take, for its welcome. */
+export type ReleasePort = {
+  readonly releaseFor: (credential: Credential, hello: Hello) => Promise<Pick<Welcome, "release" | "release_key">>;
+};
+
+/** Names one agent of a credential, since a process may have several. */
+export function nameOf({ id }: Credential, { host_key: hostKey }: Hello): string {
+  return `${id} ${hostKey}`;
+}
 
 /** Addresses of the servers that agents are told. */
 export type PublishedAddresses = {

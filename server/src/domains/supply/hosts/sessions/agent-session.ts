@@ -110,7 +110,10 @@ export class AgentSession {
     });
   }
 
-  start(admission: Admission, told: Partial<Pick<Welcome, "address_nonce" | "servers">> = {}): void {
+  start(
+    admission: Admission,
+    told: Partial<Pick<Welcome, "address_nonce" | "servers" | "release" | "release_key">> = {},
+  ): void {
     const { machineId: machine_id, sessionProof: session_proof, leaseMs: lease_ms } = admission;
     if (session_proof !== "") this.#unconfirmed = admission;
     this.#leaseMs = lease_ms;
