@@ -18,7 +18,7 @@ import { seedMachines, seedUsers, type BenchUser } from "./support/seed.ts";
 const DEFAULTS = { workers: 1_000, requests: 20_000, rounds: 5, connections: 64, calls: 200_000 };
 type Options = typeof DEFAULTS;
 
-const NAME = "bench";
+export const NAME = "bench";
 /** The speed of a worker: no worker is ever full, and none is silent so long that it has to report. */
 const PERF = 1e6;
 const FRESH_FOR_MS = 3_600_000;
@@ -77,7 +77,7 @@ export async function measureRoutes(
 }
 
 /** An endpoint whose workers all run and are ready, after the autoscaler's first review of them. */
-async function makeEndpoint(server: BenchServer, user: BenchUser, workers: number) {
+export async function makeEndpoint(server: BenchServer, user: BenchUser, workers: number) {
   const { pool } = server.database;
   const body = { endpoint_name: NAME, max_workers: workers, cold_workers: 0, min_load: 0, endpoint_state: "stopped" };
   const { result: id } = await callApi(server, user.secret, { method: "POST", path: "/api/v0/endptjobs/", body });
