@@ -13,7 +13,7 @@ export {
   isRegistryAllowed,
   registryIn,
 } from "./registry-address.ts";
-export { AgentRelease, compareVersions, RELEASE_BYTES_MAX, releasePath, releaseText, UpdateResult } from "./release.ts";
+export { AgentRelease, compareVersions, releasePath, releaseText, UpdateResult } from "./release.ts";
 export { parseServerUrl, type ServerUrls } from "./server-address.ts";
 export {
   CHALLENGE_HEADER,

@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 
 const VERSION = "^\\d{1,6}\\.\\d{1,6}\\.\\d{1,6}$";
 /** Far above an agent with its packages, and far below a disk. */
-export const RELEASE_BYTES_MAX = 268_435_456;
+const RELEASE_BYTES_MAX = 268_435_456;
 
 /** A version of the agent that a server offers for download, signed with the installation's key. */
 export const AgentRelease = Type.Object({

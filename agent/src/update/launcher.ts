@@ -1,5 +1,5 @@
 // Runs the agent as a child, and another version of it in its place when the agent asks for that. The launcher itself is
-// always the installed one, so that a broken version can be taken back whatever it does.
+// always the installed one, so that a broken version can be taken back in any case.
 import { spawn, type ChildProcess } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import path from "node:path";

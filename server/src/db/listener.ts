@@ -15,7 +15,7 @@ export type Listener = {
 const RETRY_MS = 500;
 const CONNECT_LIMIT_MS = 10_000;
 /** How often a server sends itself a notification. */
-export const PULSE_EVERY_MS = 2_000;
+const PULSE_EVERY_MS = 2_000;
 /** Pulses that the database took, and that did not come, after which a connection counts as deaf. */
 const UNHEARD_MAX = 4;
 /** How long a start waits for its first pulse. */

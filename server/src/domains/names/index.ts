@@ -1,5 +1,4 @@
 export type { CertificateFiles } from "./certificate-files.ts";
-export type { AcmeSettings } from "./acme.ts";
 export { CERTIFICATES_LOOP, nameLoops } from "./loops.ts";
 export { ServedNames, type NameSettings, type NameState, type WantedName } from "./names.ts";
 export { covers, parseHostName } from "./rules/names.ts";

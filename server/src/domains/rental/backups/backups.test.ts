@@ -134,7 +134,7 @@ test("a host gains nothing by sending rubbish, by silence, or by saying that it 
     if (messages[0] instanceof Buffer) line.socket.terminate();
     await line.closed;
   }
-  /** Whether the only draft has these bytes: work on an earlier connection may end after the connection itself. */
+  /** True when the only draft has these bytes. Work on an earlier connection may end after the connection itself. */
   const holds = async (bytes: string) => {
     const names = await all.files();
     const texts = names.map((name) => readFile(path.join(folder, name), "utf8").catch(() => undefined));
