@@ -1,5 +1,7 @@
 // A real agent process takes newer versions of itself from its server: a broken one, one that hangs, and one that works.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { discard, NO_LIMITS, startBerth, untilOffered, type Berth } from "../support/berth.ts";
 import { testDatabase } from "../support/database/postgres.ts";
@@ -77,6 +79,10 @@ describe("an agent that updates itself", () => {
     const updated = await becomes("the newer version to run", (found) => found.agent_version === "99.2.0");
     assert.equal(updated.is_connected, true);
     await untilOffered(server, 1);
+    const book = path.join(agent.stateDir, "updates.json");
+    await until("the launcher to keep it", async () =>
+      /"current": \{\s*"version": "99\.2\.0"/.test(await readFile(book, "utf8")),
+    );
     await agent.restart();
     const again = await becomes("its result to be told", ({ agent_update: update }) => update === "99.2.0 done");
     assert.equal(again.agent_version, "99.2.0");

@@ -48,7 +48,6 @@ export type SessionDependencies = MeasurementSenderInput & {
   readonly onCancelTask?: (taskId: string) => void;
   /** Opens a port at which the server can call this host's public address. */
   readonly openAddressDoor?: () => Promise<AddressDoor | undefined>;
-  /** Newer versions of the agent; absent where its host does not want them. */
   readonly updates?: SessionUpdates | undefined;
   /** Called when the server has welcomed this agent, and unsent results can be sent. */
   readonly onConnected?: () => void;
@@ -194,12 +193,9 @@ export class Session {
       const versions = { protocolVersion: PROTOCOL_VERSION, agentVersion: manifest.version };
       const door = addressDoor === undefined ? {} : { addressPort: addressDoor.port };
       send(socket, {
-        kind: "hello",
-        ...versions,
-        bootId,
-        ...description,
-        ...door,
-        ...updateFacts(this.#deps.updates),
+        ...{ kind: "hello", ...versions },
+        ...{ bootId, ...description },
+        ...{ ...door, ...updateFacts(this.#deps.updates) },
         sessionProof: this.#proofs.load(),
       });
     });

@@ -69,7 +69,6 @@ export type Config = {
   readonly areSettingsReplaced: boolean;
   /** False when the database is migrated by `berth migrate` alone, and not by a start. */
   readonly mayMigrate: boolean;
-  /** The percentage of machines whose agents are offered this version of the agent. */
   readonly agentUpgradePercent: number;
   /** Milliseconds for which a server that is asked to stop still answers, while others take its requests over. */
   readonly drainMs: number;
@@ -109,8 +108,7 @@ export type Config = {
 const SIMULATED_HOSTS_MAX = 10_000;
 const NOTICE_SECONDS_MAX = 3_600;
 const SLICE_SECONDS_MAX = 86_400;
-const UPGRADE_PERCENT = "BERTH_AGENT_UPGRADE_PERCENT";
-const DRAIN_SECONDS_MAX = 600;
+const [UPGRADE_PERCENT, DRAIN_SECONDS_MAX] = ["BERTH_AGENT_UPGRADE_PERCENT", 600];
 const FEE_PPM_MAX = 500_000;
 const ARREARS_DOLLARS_MAX = 10_000;
 const ACCOUNT_COUNT_MAX = 100_000;

@@ -188,6 +188,10 @@ export function registerRoutes(http: HttpScope, parts: Parts): void {
   registerHealth(http, { loops, freeBytes, newestMigration, draining, warnings: () => names?.warnings() ?? [] });
   registerMetrics(http, { loops, gateway, offers, hub: parts.hub, routers: parts.routers, freeBytes, log, names });
   registerDocs(http);
+  registerFiles(http, parts);
+}
+
+function registerFiles(http: HttpScope, parts: Parts): void {
   registerConsole(http, parts.console);
   registerAgentRelease(http, parts.releases);
 }
