@@ -90,9 +90,11 @@ export async function crashUnderLoad(
   while (kills.length < count) {
     await delay(LOAD_MIN_MS + (LOAD_MAX_MS - LOAD_MIN_MS) * random());
     const kill = drawKill(weights, random);
-    const [killedMs, acknowledgedCount] = [performance.now(), clients.acknowledged()];
-    const written = clients.nextWritten();
-    const what = await world.crash(kill, random);
+    const acknowledgedCount = clients.acknowledged();
+    let [killedMs, written] = [performance.now(), Promise.resolve(0)];
+    const what = await world.crash(kill, random, () => {
+      [killedMs, written] = [performance.now(), clients.nextWritten()];
+    });
     kills.push(kill);
     const backAfterMs = performance.now() - killedMs;
     const writtenAfterMs = (await written) - killedMs;

@@ -188,8 +188,12 @@ export class CrashWorld {
     return this.racks.flatMap(hostsOf).reduce((sum, host) => sum + countContainers(engineOf(host)), 0);
   }
 
-  /** Kills, restarts what died, and waits until it works again; returns the killed processes in words. */
-  async crash(kill: Kill, random: () => number): Promise<string> {
+  /** Kills, restarts what died, and waits until it works again; returns the killed processes in words. `onKilled` is called at the death. */
+  async crash(kill: Kill, random: () => number, onKilled: () => void = () => {}): Promise<string> {
+    if (kill === "primary" || kill === "primary machine" || kill === "standby machine") {
+      return this.#failOver(kill, onKilled);
+    }
+    onKilled();
     const number = Math.floor(random() * this.racks.length);
     const rack = this.racks[number]!;
     switch (kill) {
@@ -215,10 +219,6 @@ export class CrashWorld {
         await this.#untilReady();
         return `backend (${name})`;
       }
-      case "primary":
-      case "primary machine":
-      case "standby machine":
-        return this.#failOver(kill);
       case "agents":
       case "power":
         await killAgents(rack);
@@ -252,13 +252,14 @@ export class CrashWorld {
   }
 
   /** Kills one of the two PostgreSQL, and returns when there is a primary with a standby again. */
-  async #failOver(kill: "primary" | "primary machine" | "standby machine"): Promise<string> {
+  async #failOver(kill: "primary" | "primary machine" | "standby machine", onKilled: () => void): Promise<string> {
     const patroni = this.#shared?.patroni;
     if (patroni === undefined) throw new Error("this PostgreSQL does not fail over");
     const [primary, standby] = [await patroni.primary(), await patroni.standby()];
     const doomed = kill === "standby machine" ? standby : primary;
     if (doomed === undefined) throw new Error("there is no primary at the moment");
     await patroni.kill(doomed, { withPatroni: kill !== "primary" });
+    onKilled();
     if (kill === "primary machine") {
       await until("the standby to take over", async () => (await patroni.primary()) === standby);
     }
