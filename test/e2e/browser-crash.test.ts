@@ -100,7 +100,9 @@ describe("kill -9 of the server under browsers and followers", () => {
     for (const page of [list, detail]) await page.getByText(/^Running for/).waitFor();
     // Each of them sends its stop when the time to take it back is over.
     const stopped = [list, detail].map((page) =>
-      page.waitForResponse((answer) => answer.request().method() === "PUT" && answer.url().endsWith(`/${id}/`)),
+      page.waitForResponse(
+        (answer) => answer.request().method() === "PUT" && answer.url().endsWith(`/${id}/`) && answer.ok(),
+      ),
     );
     await Promise.all([list, detail].map((page) => page.getByRole("button", { name: "Stop", exact: true }).click()));
     await Promise.all(stopped);

@@ -156,8 +156,10 @@ class SimulatedEngine implements Engine {
     const one = this.#containers.get(id);
     if (!one) return noSuchContainer(id);
     if (one.phase !== "running") return succeed(undefined);
+    const { run } = one;
     await this.#clock.sleep(STOP_MS);
-    if (one.phase === "running") this.#end(id, one, 143);
+    // Another stop may have ended this run, and another start begun the next one.
+    if (one.phase === "running" && one.run === run) this.#end(id, one, 143);
     return succeed(undefined);
   }
 

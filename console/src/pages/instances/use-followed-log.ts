@@ -46,6 +46,8 @@ export function useFollowedLog({ id, isFollowing, round }: Wish): FollowedLog {
     };
     const follow = async () => {
       const { place } = kept.current;
+      // Lines that came just before the connection of the last round was given up are kept, and not shown yet.
+      if (place !== undefined) showSoon();
       const resumed = place === undefined ? {} : { lastEventId: place };
       for await (const event of followLogs(client, id, { tail: TAIL, signal: abort.signal, ...resumed })) {
         if (event.event === "gap") kept.current.lines.addNote(event.reason);
