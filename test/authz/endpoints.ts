@@ -313,6 +313,8 @@ export const hiddenEndpoints = {
   ...hiddenServerlessEndpoints,
   "GET /static/jvastai_root.cer": plain("public", "/static/jvastai_root.cer"),
   "GET /pubkey/": plain("public", "/pubkey/"),
+  // This world offers agents no version: test/e2e/agent-upgrade.test.ts has a server that does.
+  "GET /agent/releases/{sha256}": { ...plain("public", `/agent/releases/${"0".repeat(64)}`), answers: 404 },
   ...completionEndpoints,
   "GET /openapi.json": plain("public", "/openapi.json"),
   "GET /docs": plain("public", "/docs"),

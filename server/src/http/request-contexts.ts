@@ -47,10 +47,29 @@ export function keepContexts(app: App, onAct: OnAct | undefined): void {
     if (identity === undefined || access === undefined || context === undefined) return payload;
     if (reply.statusCode >= 400 || context.isRecorded || !isAct(method, access)) return payload;
     context.isRecorded = true;
-    const args = { ...answeredIds.get(request), ...idsIn(body, params) };
+    const args = { ...answeredIds.get(request), ...idsIn(declaredOf(body, routeOptions.schema?.body), params) };
     onAct(identity, { ipAddress: ip, action: access.operation, args });
     return payload;
   });
+}
+
+/** The members of a body that its operation knows: others say nothing about what was done. */
+function declaredOf(body: unknown, schema: unknown): Readonly<Record<string, unknown>> {
+  const declared = new Set(memberNames(schema));
+  return Object.fromEntries(Object.entries(Object(body)).filter(([name]) => declared.has(name)));
+}
+
+function memberNames(schema: unknown): readonly string[] {
+  const {
+    properties = {},
+    allOf = [],
+    anyOf = [],
+  } = Object(schema) as Readonly<{
+    properties?: object;
+    allOf?: readonly unknown[];
+    anyOf?: readonly unknown[];
+  }>;
+  return [...Object.keys(properties), ...[...allOf, ...anyOf].flatMap(memberNames)];
 }
 
 /** Says that the current request needs no entry: its answer is that of an earlier one. */
