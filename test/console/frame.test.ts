@@ -11,6 +11,7 @@ test("the frame of the console", async (t) => {
     const page = await aPage(t, world);
     await page.goto("/templates");
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.waitForFunction("document.title === 'Sign in · Berth'");
     await assertAccessible(page);
     await page.getByRole("button", { name: "Sign in with an API key" }).click();
     await page.getByLabel("API key").fill("berth_wrong");

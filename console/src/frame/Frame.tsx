@@ -16,6 +16,7 @@ import { ShortcutHelp } from "./ShortcutHelp.tsx";
 import { Sidebar } from "./Sidebar.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { TopBar } from "./TopBar.tsx";
+import { useTabName } from "./tab-name.ts";
 import { ViewBar } from "./ViewBar.tsx";
 import classes from "./frame.module.css";
 
@@ -29,7 +30,7 @@ export function Frame() {
   const sections = sectionsFor(useRights());
   const counts = useSidebarCounts();
   const main = useFocusOnNewPage();
-  useTitle();
+  useTabName(useMe()?.id);
   useEffect(() => live.start(), []);
   useShortcuts({ sections, openPalette: palette.open, openHelp: help.open });
   return (
@@ -78,20 +79,4 @@ function useFocusOnNewPage() {
     last.current = pathname;
   }, [pathname]);
   return main;
-}
-
-/** Names the tab after the page's heading. */
-function useTitle(): void {
-  const me = useMe();
-  useEffect(() => {
-    const name = () => {
-      const heading = document.querySelector("main h1")?.textContent ?? "";
-      document.title = heading === "" ? "Berth" : `${heading} · Berth`;
-    };
-    const observer = new MutationObserver(name);
-    const main = document.querySelector("main");
-    if (main !== null) observer.observe(main, { childList: true, subtree: true, characterData: true });
-    name();
-    return () => observer.disconnect();
-  }, [me?.id]);
 }

@@ -50,8 +50,7 @@ function Shown({ machine }: { readonly machine: Record }) {
         title={<HostileText text={`Machine ${id}${hostname === null ? "" : ` ${hostname}`}`} />}
         note={
           <>
-            <StateBadge state={state} sentence={sentence} isSentenceShown /> ·{" "}
-            <HostileText text={hardwareOf(machine)} />
+            <StateBadge state={state} sentence={sentence} isSentenceShown /> <HostileText text={hardwareOf(machine)} />
             {machine.is_simulated && " · simulated: nothing runs on a real machine"}
           </>
         }

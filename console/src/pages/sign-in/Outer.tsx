@@ -1,8 +1,10 @@
 import { Outlet } from "@tanstack/react-router";
 import classes from "../../frame/frame.module.css";
+import { useTabName } from "../../frame/tab-name.ts";
 
 /** The place of pages before somebody is signed in. */
 export function Outer() {
+  useTabName();
   return (
     <main className={classes["outer"]}>
       <div className={classes["card"]}>
