@@ -43,7 +43,7 @@ function print({ deaths, restore, acknowledged, auditWords, problems }: DrillRep
     const lost = restore.problems.length === 0 ? "nothing of before it" : "see below";
     rows.push(["restore from a backup", lost, "", seconds(restore.tookMs)]);
   }
-  console.log(`\n${table([["killed", "lost", "next write after", "whole after"], ...rows])}\n`);
+  console.log(`\n${table([["killed or replaced", "lost", "next write after", "whole after"], ...rows])}\n`);
   console.log(`${acknowledged} acknowledged requests were compared with the database. ${auditWords}`);
   if (problems.length === 0) return console.log("Nothing was lost, and nothing was done twice.");
   console.log(`${problems.length} things are wrong (seed ${values.seed}):\n  ${problems.join("\n  ")}`);

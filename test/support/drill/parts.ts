@@ -1,7 +1,7 @@
 import { until } from "../until.ts";
 import type { DrillWorld } from "./world.ts";
 
-/** A part of the installation that dies, and is brought back as its supervisor or an operator would. */
+/** A part of the installation that dies or is replaced, and is brought back as its supervisor or an operator would. */
 export type Part = {
   readonly name: string;
   /** Kills it; returns when it is dead. */
@@ -10,9 +10,10 @@ export type Part = {
   mend(world: DrillWorld): Promise<void>;
 };
 
-/** Each part of the drill in turn. An upgrade under load would be one more: it needs no kill, and the same waits. */
+/** Each part of the drill in turn. */
 export function listParts(): readonly Part[] {
-  return [aServer(), primaryProcess(), primaryMachine(), standbyMachine(), etcdMember(), databaseProxy(), frontProxy()];
+  const deaths = [aServer(), primaryProcess(), primaryMachine(), standbyMachine(), etcdMember()];
+  return [...deaths, databaseProxy(), frontProxy(), upgrade()];
 }
 
 function aServer(): Part {
@@ -107,4 +108,18 @@ async function whole(world: DrillWorld): Promise<void> {
   for (const member of world.patroni.members) world.patroni.restart(member);
   await world.patroni.untilWhole();
   await world.untilReady();
+}
+
+/** Nothing dies: each server is told to stop, and a newer version with a further migration starts in its place. */
+function upgrade(): Part {
+  return {
+    name: "upgrade of all servers",
+    kill: (world) => world.prepareUpgrade(),
+    async mend(world) {
+      for (const index of world.servers.keys()) {
+        await world.upgradeServer(index);
+        await world.untilReady();
+      }
+    },
+  };
 }

@@ -26,12 +26,15 @@ import { aFactKeeper } from "../database/facts.ts";
 import { memoryDirectory } from "../database/memory-directory.ts";
 import { freePort } from "../network/free-port.ts";
 import { until } from "../until.ts";
+import { laterVersion, type Version } from "../upgrade/versions.ts";
 
 const SERVERS = ["one", "two", "three"] as const;
 const GPUS_PER_HOST = 4;
+/** The schema of the version that the servers are upgraded to. */
+const NEWER_SCHEMA = { "server/migrations/9000_column.sql": "alter table instances add column later text;\n" };
 const SETTINGS = { ...NO_LIMITS, BERTH_PROXY_PORTS: "off", BERTH_LOG_LEVEL: "error", BERTH_TRUST_PROXY: "1" };
 
-type Server = { berth: Berth; readonly options: StartOptions };
+type Server = { berth: Berth; options: StartOptions };
 export type DrillOptions = { readonly hosts: number; readonly timing?: PatroniOptions["timing"] };
 
 export class DrillWorld {
@@ -40,6 +43,7 @@ export class DrillWorld {
   readonly front: HaProxy;
   #agents: SimulatedAgents | undefined;
   readonly #agentFolder: string;
+  #newer: Version | undefined;
 
   private constructor(parts: { patroni: Patroni; servers: Server[]; front: HaProxy; agentFolder: string }) {
     this.patroni = parts.patroni;
@@ -98,6 +102,20 @@ export class DrillWorld {
     if (server !== undefined) server.berth = await startBerth(server.options);
   }
 
+  /** Makes the newer version of an upgrade. */
+  async prepareUpgrade(): Promise<void> {
+    this.#newer ??= await laterVersion("99.0.0", NEWER_SCHEMA);
+  }
+
+  /** Tells a server to stop, and starts the newer version in its place. */
+  async upgradeServer(index: number): Promise<void> {
+    const [server, newer] = [this.servers[index], this.#newer];
+    if (server === undefined || newer === undefined) throw new Error("there is nothing to upgrade");
+    server.options = { ...server.options, program: newer.program };
+    await server.berth.stop();
+    server.berth = await startBerth(server.options);
+  }
+
   /** Waits until every server can serve. */
   async untilReady(): Promise<void> {
     for (const { berth } of this.servers) {
@@ -130,6 +148,7 @@ export class DrillWorld {
     await this.patroni.stop();
     for (const { berth } of this.servers) await removeDataDir(berth.dataDir);
     await removeDataDir(this.#agentFolder);
+    await this.#newer?.remove();
   }
 
   async #startHosts(hosts: number): Promise<void> {
