@@ -38,7 +38,7 @@ Of the project itself:
   test             prove that everything works, from format to end-to-end
   bench [name]     run a benchmark, or list them
   pictures [dir]   take pictures of the console (docs/pictures)
-  drill            kill each part of an installation of three servers, and show what was lost
+  drill            kill each part of an installation, and show what was lost
   month            play a month of a small market, and show what each paid
 
 Start with \`berth up\`, or \`berth up --simulate 3\` to try a market without hardware.`;
