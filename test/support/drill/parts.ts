@@ -110,7 +110,7 @@ async function whole(world: DrillWorld): Promise<void> {
   await world.untilReady();
 }
 
-/** Nothing dies: each server is told to stop, and a newer version with a further migration starts in its place. */
+/** Each server is told to stop, and a newer version with a further migration starts in its place. */
 function upgrade(): Part {
   return {
     name: "upgrade of all servers",
