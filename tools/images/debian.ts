@@ -7,11 +7,6 @@ import { hashFile } from "./layer.ts";
 import { folderFrom, text, type Entry } from "./tree.ts";
 
 const RELEASE = "bookworm";
-/** The release as it came out, and its security updates. */
-const SOURCES = [
-  `deb http://deb.debian.org/debian ${RELEASE} main`,
-  `deb http://deb.debian.org/debian-security ${RELEASE}-security main`,
-];
 /** Places for people, for other languages, and for a system that is installed and not copied. */
 const NOT_RUN =
   /^(?:boot|dev|home|media|mnt|opt|proc|run|srv|sys|tmp|var|usr\/local|usr\/share\/(?:bash-completion|bug|doc-base|gdb|info|lintian|locale|man|menu|misc|perl5|pixmaps|debconf|dict|common-licenses|zsh)|etc\/(?:default|cron\.\w+|init\.d|kernel|systemd|skel|profile\.d|update-motd\.d))(?:\/|$)/;
@@ -35,7 +30,8 @@ export async function debianRoot(names: readonly string[], without: RegExp): Pro
   try {
     const downloads = path.join(top, "downloads");
     const options = ["--quiet", "--variant=extract", "--skip=cleanup/apt/cache", `--include=${names.join(",")}`];
-    run("mmdebstrap", [...options, RELEASE, downloads, ...SOURCES]);
+    // Without a mirror it takes Debian's own archive: the release, its updates and those of security.
+    run("mmdebstrap", [...options, RELEASE, downloads]);
     const files = globSync("var/cache/apt/archives/*.deb", { cwd: downloads }).toSorted();
     const root = path.join(top, "root");
     const packages: DebianPackage[] = [];
