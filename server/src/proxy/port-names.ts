@@ -2,6 +2,7 @@
 import {
   createServer,
   request as httpRequest,
+  STATUS_CODES,
   type IncomingMessage,
   type Server,
   type ServerResponse,
@@ -143,10 +144,20 @@ export class PortNames {
 
   #forward(request: IncomingMessage, response: ServerResponse, name: PortName): void {
     const upstream = httpRequest({ ...placeOptions(name), ...this.#head(request), agent: this.#agent });
+    const giveUp = () => {
+      upstream.destroy();
+      answer(response, BROKEN);
+    };
     upstream.on("response", (from) => {
-      response.writeHead(from.statusCode ?? 502, from.statusMessage, passedOn(from.rawHeaders));
+      if (!isFinal(from)) return giveUp();
+      response.writeHead(from.statusCode, passedOn(from.rawHeaders));
       from.pipe(response);
       from.on("error", () => response.destroy());
+    });
+    // Nobody asked for another protocol.
+    upstream.on("upgrade", (_from, stream) => {
+      stream.destroy();
+      giveUp();
     });
     upstream.on("error", (error) => {
       if (response.headersSent) return void response.destroy();
@@ -187,18 +198,29 @@ export class PortNames {
     const { headers, ...rest } = this.#head(request);
     const asked = [...headers, "Connection", "Upgrade", "Upgrade", request.headers.upgrade ?? "websocket"];
     const upstream = httpRequest({ ...placeOptions(name), ...rest, headers: asked, agent: this.#agent });
+    let isAnswered = false;
     socket.once("close", () => upstream.destroy());
-    upstream.on("error", (error) => refuse(error instanceof NoTunnel ? REFUSALS.silent : BROKEN));
+    upstream.on("error", (error) => {
+      if (isAnswered) socket.destroy();
+      else refuse(error instanceof NoTunnel ? REFUSALS.silent : BROKEN);
+    });
     upstream.on("upgrade", (from, stream, rest) => {
-      socket.write(`${headOf(from, ["Connection", "Upgrade", "Upgrade", from.headers.upgrade ?? "websocket"])}`);
+      isAnswered = true;
+      socket.write(headOf(from, ["Connection", "Upgrade", "Upgrade", from.headers.upgrade ?? "websocket"]));
       if (rest.length > 0) socket.write(rest);
       if (head.length > 0) stream.write(head);
       join(socket, stream);
     });
     upstream.on("response", (from) => {
+      if (!isFinal(from)) {
+        upstream.destroy();
+        return refuse(BROKEN);
+      }
       // The refusal of the program itself; nothing more comes on this connection.
+      isAnswered = true;
       socket.write(headOf(from, ["Connection", "close"]));
       from.pipe(socket);
+      from.on("error", () => socket.destroy());
     });
     upstream.end();
   }
@@ -233,11 +255,16 @@ function passedOn(rawHeaders: readonly string[], isWanted: (name: string) => boo
   });
 }
 
-/** The first lines of an answer that is written by hand. */
-function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage, own: readonly string[]): string {
+/** True for an answer that a client can be given: Node reads any three digits as a status, and writes only some of them. */
+function isFinal(from: IncomingMessage): from is IncomingMessage & { readonly statusCode: number } {
+  return from.statusCode !== undefined && from.statusCode >= 200;
+}
+
+/** The first lines of an answer that is written by hand. The program's own words for its status are left out, as any text is in them. */
+function headOf({ statusCode = 0, rawHeaders }: IncomingMessage, own: readonly string[]): string {
   const headers = [...passedOn(rawHeaders), ...own];
   const lines = headers.flatMap((text, index) => (index % 2 === 0 ? [`${text}: ${headers[index + 1] ?? ""}`] : []));
-  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join("\r\n")}\r\n\r\n`;
+  return `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode] ?? ""}\r\n${lines.join("\r\n")}\r\n\r\n`;
 }
 
 function join(one: Duplex, other: Duplex): void {

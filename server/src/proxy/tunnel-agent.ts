@@ -48,15 +48,17 @@ export class TunnelAgent extends Agent {
 
   override keepSocketAlive(stream: Duplex): boolean {
     const over = new AbortController();
+    const end = () => over.abort();
     this.#idle.set(stream, over);
-    stream.once("close", () => over.abort());
+    stream.once("close", end);
+    over.signal.addEventListener("abort", () => stream.off("close", end), { once: true });
     void this.#clock.sleep(IDLE_MS, over.signal).then(() => over.signal.aborted || stream.destroy());
     return true;
   }
 
   override reuseSocket(stream: Duplex, request: ClientRequest): void {
     this.#idle.get(stream)?.abort();
-    Object.assign(request, { reusedSocket: true });
+    super.reuseSocket(stream, request);
   }
 }
 
@@ -67,7 +69,8 @@ export class NoTunnel extends Error {
 
 /** The bytes of a tunnel as a stream. An empty message is the end of the host's direction. */
 export function streamOf(tunnel: WebSocket, onSent: (bytes: number) => void): Duplex {
-  const stream = createWebSocketStream(tunnel);
+  // Node's agent holds the process open by the sockets in use; a tunnel does so in any case.
+  const stream = Object.assign(createWebSocketStream(tunnel), { ref() {}, unref() {} });
   tunnel.on("message", (data) => {
     if (!(data instanceof Buffer)) return;
     if (data.length === 0) stream.push(null);
