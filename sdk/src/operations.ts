@@ -552,6 +552,7 @@ export type AdminUserExportResponse = {
   readonly user_id: number;
   readonly exported_at: number;
   readonly data: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
+  readonly truncated: readonly string[];
 };
 
 export type AdminUserProveEmailRequest = {

@@ -1,4 +1,5 @@
 import type { UserId } from "../base/ids.ts";
+import type { PersonalData } from "../base/personal-data.ts";
 import type { Reader, Tx } from "../db/transaction.ts";
 import { collectDocumentData } from "../domains/money/invoices/for-assembly.ts";
 import { collectNotificationData, eraseNotificationData } from "../domains/notifications/for-assembly.ts";
@@ -8,7 +9,7 @@ import { collectSignInData, eraseSignInData } from "../domains/people/sign-in/fo
 import { collectInstanceData } from "../domains/rental/instances/for-assembly.ts";
 
 /** Everything that the domains know of a person, for a copy that the person asks for. */
-export async function collectPersonalData(db: Reader, userId: UserId) {
+export async function collectPersonalData(db: Reader, userId: UserId): Promise<PersonalData> {
   return {
     ...(await collectAccountData(db, userId)),
     ...(await collectSignInData(db, userId)),

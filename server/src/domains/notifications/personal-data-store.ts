@@ -1,16 +1,13 @@
 import { sql } from "kysely";
 import type { UserId } from "../../base/ids.ts";
+import { PERSONAL_ROWS_MAX, type PersonalData, type PersonalRows } from "../../base/personal-data.ts";
 import type { Reader, Tx } from "../../db/transaction.ts";
 
-const ROWS_MAX = 10_000;
-
-type Rows = readonly Readonly<Record<string, unknown>>[];
-
 /** Notifications of a person, the newest first. */
-export async function collectNotificationData(db: Reader, userId: UserId): Promise<Readonly<Record<string, Rows>>> {
-  const { rows: notifications } = await sql<Rows[number]>`
+export async function collectNotificationData(db: Reader, userId: UserId): Promise<PersonalData> {
+  const { rows: notifications } = await sql<PersonalRows[number]>`
     select id, kind, subject, message, created_at, read_at from notices
-    where user_id = ${userId} order by id desc limit ${ROWS_MAX}
+    where user_id = ${userId} order by id desc limit ${PERSONAL_ROWS_MAX}
   `.execute(db);
   return { notifications };
 }

@@ -76,6 +76,7 @@ test("a flood at all servers gets within a minute what one server would give, to
       }
       const exact = limit.burst + (minuteMs / 1000) * limit.perSecond;
       assert.ok(allowed <= exact * 1.01 + count, `${allowed} instead of ${exact}`);
+      assert.ok(allowed >= exact * 0.99 - count, `only ${allowed} instead of ${exact}`);
     }),
     { numRuns: 10 },
   );

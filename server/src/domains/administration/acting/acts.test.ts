@@ -64,10 +64,17 @@ describe("acts of administrators on instances, machines and accounts", () => {
     await call("POST", "secrets/", { key: "HF_TOKEN", value: "hidden-value" }, renter.secret);
     const copy = await call("POST", `admin/users/${renter.id}/export/`, { reason: "They asked." });
     assert.equal(copy.status, 200, copy.text);
-    const { data } = copy.body;
-    assert.deepEqual([data.account[0].email, data.instances.length], [renter.email, 1]);
+    const { data, truncated } = copy.body;
+    assert.deepEqual([data.account[0].email, data.instances.length, truncated], [renter.email, 1, []]);
     assert.ok(data.acts.some(({ action }: { action: string }) => action === "api.instance.create"));
     for (const secret of ["hidden-value", renter.secret, "sha256", "sealed"]) assert.ok(!copy.text.includes(secret));
+    await world.env.pool.query(
+      `insert into saved_searches (user_id, name, query, created_at, updated_at)
+      select $1, 'search ' || n, '{}', now(), now() from generate_series(1, 10001) n`,
+      [renter.id],
+    );
+    const cut = (await call("POST", `admin/users/${renter.id}/export/`, { reason: "They asked." })).body;
+    assert.deepEqual([cut.data.saved_searches.length, cut.truncated], [10_000, ["saved_searches"]]);
     const kept = await call("POST", `admin/users/${renter.id}/delete/`, { reason: "They asked." });
     assert.deepEqual([kept.status, kept.body.error], [409, "account_not_empty"]);
     assert.match(kept.body.msg, /still has 1 instance, .*\$\d+(\.\d+)? of credit/);

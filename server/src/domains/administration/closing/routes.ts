@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { epochSeconds } from "../../../base/clock.ts";
 import { asId, MAX_ID, type UserId } from "../../../base/ids.ts";
+import { PERSONAL_ROWS_MAX, type PersonalData } from "../../../base/personal-data.ts";
 import { callerOf, type HttpScope } from "../../../http/server.ts";
 import { deleteAccount, exportAccount, type ClosingPorts } from "./service.ts";
 
@@ -26,6 +27,10 @@ const ExportResponse = Type.Object({
   data: Type.Record(Type.String(), Type.Array(Type.Record(Type.String(), Type.Unknown())), {
     description:
       "Rows by kind: account, keys, ssh_keys, saved_searches, secret_names, addresses, acts, passkeys, second_factors, single_sign_on, notifications, instances and documents; the newest 10,000 of each",
+  }),
+  truncated: Type.Array(Type.String(), {
+    description: "Kinds of which there may be more rows than the 10,000 in this copy",
+    examples: [[]],
   }),
 });
 
@@ -54,7 +59,8 @@ export function closingRoutes({ app, mutate }: HttpScope, ports: ClosingPorts): 
         const id = asId<UserId>(request.params.id);
         const data = await exportAccount(tx, callerOf(request), { id, reason: request.body.reason }, ports);
         // Times as JSON has them, since rows come as they are stored.
-        return { success: true as const, user_id: id, exported_at: epochSeconds(tx.now), data: plain(data) };
+        const truncated = Object.keys(data).filter((kind) => (data[kind]?.length ?? 0) >= PERSONAL_ROWS_MAX);
+        return { success: true as const, user_id: id, exported_at: epochSeconds(tx.now), data: plain(data), truncated };
       });
     },
   );
@@ -82,7 +88,7 @@ export function closingRoutes({ app, mutate }: HttpScope, ports: ClosingPorts): 
 
 type Rows = Record<string, Record<string, unknown>[]>;
 
-function plain(data: Readonly<Record<string, readonly object[]>>): Rows {
+function plain(data: PersonalData): Rows {
   return JSON.parse(
     JSON.stringify(data, (_name, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
   );

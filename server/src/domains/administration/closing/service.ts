@@ -1,6 +1,7 @@
 import { conflict, forbidden, notFound } from "../../../base/errors.ts";
 import type { Caller } from "../../../base/identity.ts";
 import type { UserId } from "../../../base/ids.ts";
+import type { PersonalData } from "../../../base/personal-data.ts";
 import { formatDollars } from "../../../base/money.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 import { balanceOf, lockCredit } from "../../money/ledger/index.ts";
@@ -15,7 +16,7 @@ import { recordAudit, tellAdministrators, type Identities } from "../../people/a
 export type ClosingPorts = {
   /** The account's belongings besides credit, in words. */
   readonly listBelongings: (db: Reader, now: Date, userId: UserId) => Promise<readonly string[]>;
-  readonly collectPersonalData: (db: Reader, userId: UserId) => Promise<Readonly<Record<string, readonly object[]>>>;
+  readonly collectPersonalData: (db: Reader, userId: UserId) => Promise<PersonalData>;
   readonly erasePersonalData: (tx: Tx, userId: UserId) => Promise<void>;
   /** Writes the acts that wait, so that a copy has them all. */
   readonly flushActs: () => Promise<unknown>;
@@ -30,7 +31,7 @@ export async function exportAccount(
   { identity, ipAddress }: Caller,
   { id, reason }: Wish,
   { collectPersonalData }: ClosingPorts,
-): Promise<Readonly<Record<string, readonly object[]>>> {
+): Promise<PersonalData> {
   await requireAnyUser(tx.db, id);
   const event = { ipAddress, action: "api.admin.user.export", args: { user_id: id, reason } };
   await recordAudit(tx, identity, event);

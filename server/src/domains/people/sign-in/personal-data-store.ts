@@ -1,19 +1,18 @@
 import { sql } from "kysely";
 import type { UserId } from "../../../base/ids.ts";
+import type { PersonalData, PersonalRows } from "../../../base/personal-data.ts";
 import type { Reader, Tx } from "../../../db/transaction.ts";
 
-type Rows = readonly Readonly<Record<string, unknown>>[];
-
 /** The ways in which a person signs in, without their secrets. */
-export async function collectSignInData(db: Reader, userId: UserId): Promise<Readonly<Record<string, Rows>>> {
-  const { rows: passkeys } = await sql<Rows[number]>`
+export async function collectSignInData(db: Reader, userId: UserId): Promise<PersonalData> {
+  const { rows: passkeys } = await sql<PersonalRows[number]>`
     select id, label, created_at, last_used_at, deleted_at from passkeys where user_id = ${userId} order by id
   `.execute(db);
-  const { rows: factors } = await sql<Rows[number]>`
+  const { rows: factors } = await sql<PersonalRows[number]>`
     select id, method, label, created_at, last_used_at, deleted_at from tfa_methods
     where user_id = ${userId} order by id
   `.execute(db);
-  const { rows: identities } = await sql<Rows[number]>`
+  const { rows: identities } = await sql<PersonalRows[number]>`
     select issuer, subject, created_at, last_used_at from sso_identities where user_id = ${userId} order by id
   `.execute(db);
   return { passkeys, second_factors: factors, single_sign_on: identities };

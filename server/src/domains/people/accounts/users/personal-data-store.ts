@@ -1,38 +1,35 @@
 import { sql } from "kysely";
 import type { UserId } from "../../../../base/ids.ts";
+import { PERSONAL_ROWS_MAX, type PersonalData, type PersonalRows } from "../../../../base/personal-data.ts";
 import type { Reader, Tx } from "../../../../db/transaction.ts";
 
-const ROWS_MAX = 10_000;
-
-type Rows = readonly Readonly<Record<string, unknown>>[];
-
 /** Data of a person that the domain keeps, without anything that opens something. */
-export async function collectAccountData(db: Reader, userId: UserId): Promise<Readonly<Record<string, Rows>>> {
-  const { rows: account } = await sql<Rows[number]>`
+export async function collectAccountData(db: Reader, userId: UserId): Promise<PersonalData> {
+  const { rows: account } = await sql<PersonalRows[number]>`
     select id, email, username, fullname, billaddress_line1, billaddress_line2, billaddress_city, billaddress_zip,
       billaddress_country, taxinfo, email_proven_at, tfa_enabled_at, created_at, deleted_at
     from users where id = ${userId}
   `.execute(db);
-  const { rows: keys } = await sql<Rows[number]>`
+  const { rows: keys } = await sql<PersonalRows[number]>`
     select id, name, kind, permissions, ip_address, created_at, expires_at, deleted_at from api_keys
-    where user_id = ${userId} order by id desc limit ${ROWS_MAX}
+    where user_id = ${userId} order by id desc limit ${PERSONAL_ROWS_MAX}
   `.execute(db);
-  const { rows: sshKeys } = await sql<Rows[number]>`
-    select id, public_key, created_at, deleted_at from ssh_keys where user_id = ${userId} order by id limit ${ROWS_MAX}
+  const { rows: sshKeys } = await sql<PersonalRows[number]>`
+    select id, public_key, created_at, deleted_at from ssh_keys where user_id = ${userId} order by id limit ${PERSONAL_ROWS_MAX}
   `.execute(db);
-  const { rows: searches } = await sql<Rows[number]>`
-    select id, name, query, created_at from saved_searches where user_id = ${userId} order by id limit ${ROWS_MAX}
+  const { rows: searches } = await sql<PersonalRows[number]>`
+    select id, name, query, created_at from saved_searches where user_id = ${userId} order by id limit ${PERSONAL_ROWS_MAX}
   `.execute(db);
-  const { rows: secrets } = await sql<Rows[number]>`
-    select name, created_at from account_secrets where user_id = ${userId} order by name limit ${ROWS_MAX}
+  const { rows: secrets } = await sql<PersonalRows[number]>`
+    select name, created_at from account_secrets where user_id = ${userId} order by name limit ${PERSONAL_ROWS_MAX}
   `.execute(db);
-  const { rows: addresses } = await sql<Rows[number]>`
+  const { rows: addresses } = await sql<PersonalRows[number]>`
     select ip_address, first_seen_at, last_seen_at, request_count from ip_accesses
-    where user_id = ${userId} order by id desc limit ${ROWS_MAX}
+    where user_id = ${userId} order by id desc limit ${PERSONAL_ROWS_MAX}
   `.execute(db);
-  const { rows: acts } = await sql<Rows[number]>`
+  const { rows: acts } = await sql<PersonalRows[number]>`
     select id, api_key_id, ip_address, action, arguments, created_at from audit_events
-    where user_id = ${userId} order by id desc limit ${ROWS_MAX}
+    where user_id = ${userId} order by id desc limit ${PERSONAL_ROWS_MAX}
   `.execute(db);
   return { account, keys, ssh_keys: sshKeys, saved_searches: searches, secret_names: secrets, addresses, acts };
 }
