@@ -1,7 +1,7 @@
 // Runs the agent as a child, and another version of it in its place when the agent asks for that. The launcher itself is
 // always the installed one, so that a broken version can be taken back in any case.
 import { spawn, type ChildProcess } from "node:child_process";
-import { readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { Type, type Static } from "typebox";
 import { Compile } from "typebox/compile";
@@ -79,7 +79,9 @@ export async function launch(input: LaunchInput): Promise<number> {
 /** The version that was confirmed last, unless the installed one is as new: its operator has brought it here by hand. */
 function choose({ stateDir, installed }: LaunchInput): Unpacked | undefined {
   const { current } = readBook(stateDir);
-  return current !== undefined && compareVersions(current.version, installed.version) > 0 ? current : undefined;
+  // A folder that somebody has removed must not keep the machine away for ever.
+  if (current === undefined || !existsSync(versionFolder(stateDir, current))) return undefined;
+  return compareVersions(current.version, installed.version) > 0 ? current : undefined;
 }
 
 type Run = {
