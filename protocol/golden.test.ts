@@ -6,7 +6,9 @@ import path from "node:path";
 import { test } from "node:test";
 import { AgentMessage, decodeAgentMessage, decodeServerMessage, PROTOCOL_VERSION, ServerMessage } from "./index.ts";
 
-type Golden = { readonly agent: readonly object[]; readonly server: readonly object[] };
+type Messages = { readonly agent: readonly object[]; readonly server: readonly object[] };
+/** Messages of each kind, and some with the members that only later agents of the version have. */
+type Golden = Messages & { readonly optional: Messages };
 
 const golden = JSON.parse(readFileSync(path.join(import.meta.dirname, "golden/v2.json"), "utf8")) as Golden;
 
@@ -17,8 +19,8 @@ function kindsOf(schema: { readonly anyOf: readonly { readonly properties: { rea
 test("every message that version 2 wrote is read as it was written", () => {
   assert.equal(PROTOCOL_VERSION, 2);
   for (const [messages, decode] of [
-    [golden.agent, decodeAgentMessage],
-    [golden.server, decodeServerMessage],
+    [[...golden.agent, ...golden.optional.agent], decodeAgentMessage],
+    [[...golden.server, ...golden.optional.server], decodeServerMessage],
   ] as const) {
     for (const message of messages) assert.deepEqual(decode(JSON.stringify(message)), { ok: true, message });
   }
