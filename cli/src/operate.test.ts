@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { test } from "node:test";
 import { answer } from "../test/answering-server.ts";
 
@@ -57,4 +60,22 @@ test("an administrator pauses the service for some minutes, announces something,
     ],
     ["DELETE /api/v0/admin/announcements/3/", undefined],
   ]);
+});
+
+test("a copy of an account is in a file that nobody else reads, and says which kinds are not whole", async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), "berth-copy-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = path.join(folder, "ada.json");
+  await writeFile(file, "of an earlier day", { mode: 0o644 });
+  const data = { account: [{ id: 7 }], ssh_keys: [] };
+  const { received, berth } = await answer(t, {
+    "POST /api/v0/admin/users/7/export/": {
+      body: { success: true, user_id: 7, exported_at: 1_767_225_600, data, truncated: ["ssh_keys"] },
+    },
+  });
+  const { stdout } = await berth("admin", "user", "export", "7", "--reason", "They asked.", "--output", file);
+  assert.match(stdout, /ada\.json has 1 account, 0 ssh keys\.\nOnly the newest are in it of: ssh keys\./);
+  assert.deepEqual(JSON.parse(await readFile(file, "utf8")), data);
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  assert.deepEqual(received, [["POST /api/v0/admin/users/7/export/", { reason: "They asked." }]]);
 });

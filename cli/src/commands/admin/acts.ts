@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import {
   adminInstanceStop,
   adminMachineAskToMove,
@@ -15,9 +15,18 @@ type Reasoned = ConnectionOptions & { readonly json?: boolean; readonly reason: 
 export async function exportUser(id: number, options: Reasoned & { readonly output: string }): Promise<void> {
   const { reason, output } = options;
   const answer = await adminUserExport(connect(options), { id, body: { reason } });
-  writeFileSync(output, `${JSON.stringify(answer.data, undefined, 2)}\n`, { mode: 0o600 });
-  const counts = Object.entries(answer.data).map(([kind, rows]) => `${rows.length} ${kind.replaceAll("_", " ")}`);
-  printAnswer({ success: true, user_id: id, file: output }, options, () => `${output} has ${counts.join(", ")}.`);
+  // A file that is there may be open to others, and would stay so.
+  rmSync(output, { force: true });
+  writeFileSync(output, `${JSON.stringify(answer.data, undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
+  const { truncated } = answer;
+  const counts = Object.entries(answer.data).map(([kind, rows]) => `${rows.length} ${wordsOf(kind)}`);
+  const cut = truncated.length === 0 ? "" : `\nOnly the newest are in it of: ${truncated.map(wordsOf).join(", ")}.`;
+  const told = { success: true, user_id: id, file: output, truncated };
+  printAnswer(told, options, () => `${output} has ${counts.join(", ")}.${cut}`);
+}
+
+function wordsOf(kind: string): string {
+  return kind.replaceAll("_", " ");
 }
 
 export async function deleteUser(id: number, options: Reasoned): Promise<void> {
