@@ -11,7 +11,7 @@ import { startAgent, type AgentChild } from "../support/upgrade/agent.ts";
 import { laterVersion, type Version } from "../support/upgrade/versions.ts";
 
 const ENV = { ...NO_LIMITS, BERTH_PROXY_PORTS: "off", BERTH_LOG_LEVEL: "error" };
-const TRIAL_SECONDS = "20";
+const TRIAL_SECONDS = "40";
 
 type Machine = { readonly agent_version: string; readonly agent_update: string | null; readonly is_connected: boolean };
 
@@ -74,7 +74,7 @@ describe("an agent that updates itself", () => {
     const hung = await becomes("the hanging version to be taken back", ({ agent_update: update }) =>
       String(update).startsWith("99.1.0"),
     );
-    assert.equal(hung.agent_update, "99.1.0 rolled back: it had no report acknowledged within 20 s");
+    assert.equal(hung.agent_update, "99.1.0 rolled back: it had no report acknowledged within 40 s");
     await replace("99.2.0", {});
     const updated = await becomes("the newer version to run", (found) => found.agent_version === "99.2.0");
     assert.equal(updated.is_connected, true);

@@ -35,5 +35,6 @@ describe("a PostgreSQL that fails over", () => {
     });
     console.log(`${crashTable(report)}\n${failoverTable(told)}`);
     assert.deepEqual(report.problems, []);
+    assert.ok(report.acknowledgedCount > KILLS, "requests were acknowledged before and after the deaths");
   });
 });
