@@ -111,7 +111,12 @@ describe("a second machine", () => {
     const { id, clone_noticed_at: before } = await connected();
     assert.equal(before, null);
     await until("its proof", async () => (await readdir(original)).some((name) => name.startsWith("proof-")));
-    await cp(original, copy, { recursive: true });
+    // A running agent replaces its files by new ones, and a copy that meets such a file fails.
+    await until("a whole copy", async () => {
+      await rm(copy, { recursive: true, force: true });
+      await cp(original, copy, { recursive: true });
+      return true;
+    });
     const clone = start(copy);
     const noticed = await until("the copy to be noticed", async () =>
       (await machines()).find((machine) => machine.id === id && machine.clone_noticed_at !== null),

@@ -19,8 +19,12 @@ export function aSelfSignedCertificate(
   const subject = [{ name: "commonName", value: hostname }];
   certificate.setSubject(subject);
   certificate.setIssuer(subject);
+  // As tools write them: by the key OpenSSL tells roots with one name apart, and Debian's ssl-cert names its own "localhost".
+  const keyIdentifier = certificate.generateSubjectKeyIdentifier().getBytes();
   certificate.setExtensions([
     { name: "basicConstraints", cA: true },
+    { name: "subjectKeyIdentifier" },
+    { name: "authorityKeyIdentifier", keyIdentifier },
     { name: "subjectAltName", altNames: [hostname, ...further].map((value) => ({ type: 2, value })) },
   ]);
   certificate.sign(forge.pki.privateKeyFromPem(privateKey), forge.md.sha256.create());
